@@ -1,6 +1,5 @@
 /* Files in the user's cache folder, whose loss at any time costs only time. */
-#ifndef CACHE_H
-#define CACHE_H
+#pragma once
 
 #include <stddef.h>
 
@@ -17,5 +16,3 @@ int cache_write(const char *path, const void *data, size_t bytes);
  * is none. The 0 that ends what cache_read() returns is left out. */
 void *cache_read_sealed(const char *path, size_t *bytes);
 int cache_write_sealed(const char *path, const void *data, size_t bytes);
-
-#endif

@@ -5,7 +5,6 @@
 #include "base/cpu_level.h"
 
 #include <stdatomic.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 

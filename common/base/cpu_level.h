@@ -12,8 +12,7 @@
  *   const struct gauss_rows AT_LEVEL(gauss_rows) = { filter };	in gauss_rows.c
  *   gauss_rows()->filter(...);	in gauss.c
  */
-#ifndef CPU_LEVEL_H
-#define CPU_LEVEL_H
+#pragma once
 
 #define CPU_PASTE2(a, b) a##b
 #define CPU_PASTE(a, b) CPU_PASTE2(a, b)
@@ -67,6 +66,4 @@ int cpu_level_chosen(void);
 #define CPU_VECTOR_BYTES 32
 #else
 #define CPU_VECTOR_BYTES 16
-#endif
-
 #endif

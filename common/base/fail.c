@@ -1,11 +1,8 @@
 /* Messages on standard error, the exit codes that follow from them, and the progress line. */
-#include "base/fail.h"
 
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
 #include "base/process.h"

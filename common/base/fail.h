@@ -1,6 +1,5 @@
 /* Messages, exit codes and the progress line. */
-#ifndef FAIL_H
-#define FAIL_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -95,5 +94,3 @@ void progress_start(bool show);
 void progress_input(size_t operand, size_t operands); /* which operand is being read, of how many */
 void progress_tick(size_t frames);			/* frames done so far */
 void progress_end(void);
-
-#endif

@@ -1,6 +1,5 @@
 /* Linear algebra of a few unknowns: vectors of three numbers, 3 x 3 matrices, small systems. */
-#ifndef LINEAR_H
-#define LINEAR_H
+#pragma once
 
 #include <math.h>
 #include <stdbool.h>
@@ -118,5 +117,3 @@ homography_apply(const double H[9], const double xy[2], double uv[2])
  * unit of `to`. False where the pairs do not determine it.
  */
 bool homography_fit(const struct homography_pair *, size_t n, double H[9], double *rms);
-
-#endif

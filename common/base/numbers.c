@@ -7,10 +7,7 @@
 #include <math.h>
 #include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "base/fail.h"
 #include "base/process.h"
 
 /*
@@ -148,6 +145,14 @@ int
 numbers_compare(const void *a, const void *b)
 {
 	float p = *(const float *)a, q = *(const float *)b;
+
+	return (p > q) - (p < q);
+}
+
+int
+numbers_compare_doubles(const void *a, const void *b)
+{
+	double p = *(const double *)a, q = *(const double *)b;
 
 	return (p > q) - (p < q);
 }

@@ -1,7 +1,8 @@
 /* Lists of numbers as text, and products of sizes with overflow checks. */
-#ifndef NUMBERS_H
-#define NUMBERS_H
+#pragma once
 
+#include <math.h>
+#include <stdbool.h>
 #include <stddef.h>
 
 struct numbers {
@@ -26,8 +27,16 @@ int integer_parse(const char *text, long *out);
 /* The shortest of %.15g %.16g %.17g that reads back as the same double. text holds >= 32 bytes. */
 const char *number_format(double v, char text[32]);
 
-/* For qsort: floats in rising order; none of them NaN. */
+/* Equal, or both NaN? */
+static inline bool
+numbers_same(double a, double b)
+{
+	return a == b || (isnan(a) && isnan(b));
+}
+
+/* For qsort: floats, or doubles, in rising order; none of them NaN. */
 int numbers_compare(const void *a, const void *b);
+int numbers_compare_doubles(const void *a, const void *b);
 
 /* The rank[i]-th smallest (from 0) of n floats, none of them NaN, for each of `ranks` ranks, by
  * counting: in linear time. Of many values only those near the result are counted. */
@@ -53,5 +62,3 @@ numbers_median(const float *v, size_t n)
 /* a * b in *out; -1 after fail() when it does not fit. */
 int size_multiply(size_t a, size_t b, size_t *out);
 int size_add(size_t a, size_t b, size_t *out);
-
-#endif

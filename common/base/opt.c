@@ -4,10 +4,6 @@
  */
 #include "base/opt.h"
 
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/fail.h"
 #include "base/process.h"
 #include "base/text.h"
 

@@ -2,14 +2,12 @@
  * Option tables: one row per option. From the row come parsing (getopt_long), range errors, --help,
  * the usage line and the completion words; the man page is checked against it.
  */
-#ifndef OPT_H
-#define OPT_H
+#pragma once
 
 #include <getopt.h>
 #include <limits.h>
 #include <math.h>
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdio.h>
 
 #include "base/numbers.h"
@@ -136,5 +134,3 @@ const char *opt_suggest_word(const char *word, size_t n, const char *mark, const
 /* Letters to insert, to leave out or to change, or neighbours to exchange, until the n bytes of a
  * are b. */
 size_t opt_suggest_distance(const char *a, size_t n, const char *b);
-
-#endif

@@ -1,12 +1,14 @@
 /*
  * What a process needs from the system: memory, standard files, signals, libraries, environment
- * variables.
+ * variables. Brings what who allocates needs with it: free(), memcpy() and fail().
  */
-#ifndef PROCESS_H
-#define PROCESS_H
+#pragma once
 
 #include <stdarg.h>
-#include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/fail.h"
 
 /* SANITIZED: AddressSanitizer or ThreadSanitizer is compiled in. What is kept for reuse hides from
  * them who uses memory that was given back. gcc defines names for them, clang has features. */
@@ -97,5 +99,3 @@ struct library {
 
 /* Fills the table, once; any thread may call it. 0, or -1 after fail(file, ...). */
 int library_load(const struct library *);
-
-#endif

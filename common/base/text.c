@@ -1,12 +1,30 @@
 /* Texts that grow in memory, escapes in them, and UTF-8 byte order marks. */
 #include "base/text.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/types.h>
 
 #include "base/fail.h"
+#include "base/numbers.h"
 #include "base/px.h"
+
+const char *
+path_name(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? slash + 1 : path;
+}
+
+void
+json_put_number(FILE *to, double v)
+{
+	char text[32];
+
+	fputs(isfinite(v) ? number_format(v, text) : "null", to);
+}
 
 size_t
 byte_order_mark(const void *text, size_t n)

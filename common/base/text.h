@@ -1,10 +1,15 @@
 /* Texts in memory: growing them, escaping bytes that a terminal or NRRD must not see. */
-#ifndef TEXT_H
-#define TEXT_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
+
+/* A path's last part, after the last slash. */
+const char *path_name(const char *path);
+
+/* Writes a number as JSON has it: null where it is not finite. */
+void json_put_number(FILE *, double v);
 
 /* ---- UTF-8's byte order mark, which some programs begin a text with ---- */
 
@@ -63,5 +68,3 @@ void text_drop(struct text *);
 /* The text of a file of at most `limit` bytes, and a 0; the caller's. NULL after fail(), with the
  * message `longer` where it is longer. */
 char *text_file_read(const char *path, size_t limit, const char *longer, size_t *n);
-
-#endif

@@ -2,9 +2,7 @@
 #include "base/thread_pool.h"
 
 #include <pthread.h>
-#include <stdlib.h>
 
-#include "base/fail.h"
 #include "base/process.h"
 
 /* An idle thread spins for this many pauses, some 50 us, before it sleeps: between two frames of a

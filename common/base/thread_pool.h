@@ -4,8 +4,7 @@
  * where one begins and ends libgomp's threads spin for each other, which took a process that makes
  * one measurement of 640x480 a quarter of its processor time.
  */
-#ifndef THREAD_POOL_H
-#define THREAD_POOL_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -48,5 +47,3 @@ void thread_pool_remove_idle(struct thread_pool_idle *);
 /* One piece of idle work by thread 0, which would wait otherwise; its own failure stays as it is.
  * False: there is none. */
 bool thread_pool_help(struct thread_pool *);
-
-#endif

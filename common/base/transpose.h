@@ -1,6 +1,5 @@
 /* Four floats of four lines change places. In hot loops: inline. */
-#ifndef TRANSPOSE_H
-#define TRANSPOSE_H
+#pragma once
 
 typedef float transpose_four __attribute__((vector_size(16), aligned(4), may_alias));
 
@@ -29,5 +28,3 @@ transpose_lines(transpose_four v[4])
 	v[2] = __builtin_shufflevector(high, high2, 0, 1, 4, 5);
 	v[3] = __builtin_shufflevector(high, high2, 2, 3, 6, 7);
 }
-
-#endif

@@ -3,9 +3,7 @@
 
 #include <arv.h>
 #include <math.h>
-#include <string.h>
 
-#include "base/fail.h"
 #include "base/process.h"
 
 #define BUFFERS 8

@@ -2,12 +2,9 @@
 #include "camera/camera.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "base/fail.h"
 #include "base/numbers.h"
 #include "base/process.h"
 #include "io/command_file.h"
@@ -322,7 +319,6 @@ camera_picture(const struct camera *camera, const struct camera_format *format, 
 	if (unpack(format, from, bytes, stride, *out) == 0)
 		return 1;
 	fail_prefix(camera->name);
-	frame_free(*out);
-	*out = NULL;
+	frame_replace(out, NULL);
 	return -1;
 }

@@ -3,11 +3,8 @@
  * (GigE and USB3 Vision), v4l2.c the kernel's (/dev/videoN), camera.c whatever a command
  * takes pictures with, a test its own.
  */
-#ifndef CAMERA_H
-#define CAMERA_H
+#pragma once
 
-#include <stdbool.h>
-#include <stdint.h>
 #include <stdio.h>
 
 #include "base/opt.h"
@@ -146,5 +143,3 @@ void settled_free(struct settled *);
 int camera_aravis_open(struct camera *, const char *name, const struct camera_wanted *);
 int camera_aravis_list(FILE *);
 int camera_v4l2_open(struct camera *, const char *path, const struct camera_wanted *);
-
-#endif

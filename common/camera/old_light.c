@@ -12,8 +12,6 @@
 #include "camera/camera.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/numbers.h"
 #include "base/process.h"

@@ -7,13 +7,10 @@
 #include <linux/videodev2.h>
 #include <math.h>
 #include <poll.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "base/fail.h"
 #include "base/process.h"
 
 #define BUFFERS 4

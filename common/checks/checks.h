@@ -2,8 +2,7 @@
  * All checks (run/check.h), by subject. A stage that wants one names it in its list; checks(7) says
  * what each looks at, its limits, and what to do when it fires.
  */
-#ifndef CHECKS_H
-#define CHECKS_H
+#pragma once
 
 #include "run/check.h"
 
@@ -74,5 +73,3 @@ struct check_wave {
  * fit leaves, squared, per degree of freedom; 0 where it leaves nothing. */
 struct check_wave check_wave(const struct capture_fringe *, const struct phase_shift_fit *,
     const struct frame *, size_t i, size_t x, double *left);
-
-#endif

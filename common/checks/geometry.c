@@ -11,10 +11,7 @@
 #include "checks/checks.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "base/fail.h"
 #include "base/linear.h"
 #include "base/process.h"
 #include "image/statistics.h"

@@ -1,8 +1,5 @@
 /* How messages name an image: its number, and its key or file where one is known. */
-#ifndef IMAGE_NAMES_H
-#define IMAGE_NAMES_H
-
-#include <stdbool.h>
+#pragma once
 
 #include "frame/frame.h"
 #include "run/check.h"
@@ -22,5 +19,3 @@ struct image_names image_names_sampled(const struct check_facts *, const struct 
 
 /* What is known of a plane, " (phase_02)" by its key, else by its file, or nothing. */
 const char *image_names_of(const struct image_names *, size_t plane, char text[IMAGE_NAME_SIZE]);
-
-#endif

@@ -16,7 +16,6 @@
 #include "checks/checks.h"
 
 #include <math.h>
-#include <stdint.h>
 #include <string.h>
 
 #include "fringe/capture_set.h"

@@ -12,8 +12,6 @@
 #include "checks/checks.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/process.h"
 #include "image/statistics.h"

@@ -17,21 +17,6 @@
 
 /* ---- is it in metres? ---- */
 
-/* Millimetres of a unit of lengths; 0: it is unknown. */
-static double
-unit_mm(const char *unit)
-{
-	static const struct {
-		const char *name;
-		double mm;
-	} units[] = { { "um", 1e-3 }, { "mm", 1 }, { "cm", 10 }, { "m", 1000 } };
-
-	for (size_t i = 0; i < sizeof(units) / sizeof(*units); i++)
-		if (!strcmp(unit, units[i].name))
-			return units[i].mm;
-	return 0;
-}
-
 /* Is the rig so small that T, of which no unit is stated, is hardly in mm? */
 static bool
 fire_small(const struct check_facts *facts, const struct check_sample *sample, double apart,
@@ -61,9 +46,9 @@ units_judge(const struct check_facts *facts, const struct check_sample *sample,
 {
 	const struct calib *calib = facts->calibration;
 	const char *path = facts->calibration_path, *unit = calib->unit;
-	double apart = check_baseline(calib), apart_mm = apart * unit_mm(unit);
+	double apart = check_baseline(calib), apart_mm = apart * length_unit_mm(unit);
 
-	if (unit_mm(unit) == 0)
+	if (length_unit_mm(unit) == 0)
 		return false;
 	if (apart_mm >= BASELINE_LEAST_MM && apart_mm <= BASELINE_MOST_MM)
 		return !calib->unit_stated && !strcmp(unit, "mm") && apart < SMALL_RIG_MM &&
@@ -135,14 +120,6 @@ look_at_samples(const struct check_rows *rows, size_t channel, struct samples *s
 	}
 }
 
-static int
-by_value(const void *a, const void *b)
-{
-	float left = *(const float *)a, right = *(const float *)b;
-
-	return (left > right) - (left < right);
-}
-
 /* The step that all gaps between sorted phases are whole multiples of; 0: there is none. */
 static double
 find_step(const float *value, size_t n)
@@ -198,7 +175,7 @@ judge_samples(struct samples *samples, struct check_line *line)
 
 	if (n < MIN_SAMPLES || samples->zeros == n || !(samples->whole == n || equal || zeros))
 		return false;		/* nearly every frame: the phases need no sorting */
-	qsort(samples->value, n, sizeof(*samples->value), by_value);
+	qsort(samples->value, n, sizeof(*samples->value), numbers_compare);
 	for (size_t i = 1; i < n; i++)
 		distinct += samples->value[i] > samples->value[i - 1];
 	if (samples->whole == n && distinct >= MIN_DISTINCT)

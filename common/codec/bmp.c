@@ -250,8 +250,7 @@ bmp_load(struct loader *loader, struct frame **out)
 		return -1;
 	if (stream_each(loader, bmp.h, bmp.row_bytes, place_next,
 	    &(struct placing){ &bmp, *out }) < 0) {
-		frame_free(*out);
-		*out = NULL;
+		frame_replace(out, NULL);
 		return -1;
 	}
 	if (!bmp.profile)
@@ -281,8 +280,7 @@ bmp_load_whole(const struct whole_file *file, struct frame **out)
 	if (done)
 		return 1;
 	fail_clear();
-	frame_free(*out);
-	*out = NULL;
+	frame_replace(out, NULL);
 	return 0;
 }
 

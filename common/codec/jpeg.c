@@ -12,10 +12,7 @@
 #include <libdeflate.h>
 #include <math.h>
 #include <setjmp.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "base/fail.h"
 #include "base/process.h"
 #include "base/text.h"
 #include "frame/samples.h"

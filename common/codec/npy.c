@@ -9,10 +9,6 @@
 #define _GNU_SOURCE
 #include "io/codec.h"
 
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/fail.h"
 #include "base/numbers.h"
 #include "base/process.h"
 #include "frame/pixel_store.h"
@@ -292,8 +288,7 @@ npy_load(struct loader *loader, struct frame **out)
 	if (status == 0)
 		status = read_samples(loader, npy, *out);
 	if (status < 0) {
-		frame_free(*out);
-		*out = NULL;
+		frame_replace(out, NULL);
 		return -1;
 	}
 	if (loader->frames == 0)

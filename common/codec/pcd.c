@@ -4,10 +4,7 @@
  * 1 are tables, others images.
  */
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "base/fail.h"
 #include "base/numbers.h"
 #include "base/process.h"
 #include "io/codec.h"

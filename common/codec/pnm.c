@@ -277,10 +277,8 @@ read_image(struct loader *loader, struct pnm *pnm, struct frame **out)
 	head_free(&head);
 	if (status == 0)
 		status = read_rows(loader, pnm, *out);
-	if (status < 0) {
-		frame_free(*out);
-		*out = NULL;
-	}
+	if (status < 0)
+		frame_replace(out, NULL);
 	return status;
 }
 

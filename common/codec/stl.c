@@ -2,10 +2,7 @@
 #include "io/codec.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "base/fail.h"
 #include "base/linear.h"
 #include "base/process.h"
 #include "mesh/mesh.h"

@@ -7,11 +7,7 @@
  * i = 0 .. w - 1 and j = 0 .. h - 1. On the board, x grows with i and y with j; seen from the front
  * the turn from x to y is clockwise, as from a picture's u to its v.
  */
-#ifndef BOARD_H
-#define BOARD_H
-
-#include <stdbool.h>
-#include <stddef.h>
+#pragma once
 
 #include "feature/corner.h"
 #include "frame/frame.h"
@@ -108,5 +104,3 @@ struct board_options {
  */
 int board_find(const struct board *, const struct board_options *, const struct frame *gray,
     struct corners *, char reason[BOARD_REASON]);
-
-#endif

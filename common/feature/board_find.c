@@ -6,10 +6,7 @@
 
 #include <limits.h>
 #include <math.h>
-#include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/linear.h"
 #include "base/numbers.h"
@@ -875,9 +872,8 @@ vote_colour(const struct grid *grid, const struct feature *point)
 
 /* ---- all of it ---- */
 
-/* The nodes' numbers, or where `board` is given its points, to px. 1: they are no plane. -1 after
- * fail(). */
-static int
+/* The nodes' numbers, or where `board` is given its points, to px. False: they are no plane. */
+static bool
 fit_grid(const struct grid *grid, const struct feature *point, const struct board *board,
     double H[9], double *rms)
 {
@@ -894,18 +890,17 @@ fit_grid(const struct grid *grid, const struct feature *point, const struct boar
 	}
 	good = homography_fit(pair, grid->n, H, rms);
 	free(pair);
-	return good ? 0 : 1;
+	return good;
 }
 
 /* Places a grid as it is. As board_place(); *lack: points that should be seen and are not. */
-static int
+static bool
 place_grid(struct search *search, struct grid *grid, const struct feature *point,
     struct placement *to, long *lack, char reason[200])
 {
 	const struct board *board = search->board;
 	double along[2], across[2], spacing;
 	size_t before = grid->n;
-	int status;
 
 	make_right_handed(grid, point);
 	if (!trim(grid, board)) {
@@ -917,17 +912,15 @@ place_grid(struct search *search, struct grid *grid, const struct feature *point
 			to->seen[k] = (size_t)(e.most[k] - e.least[k] + 1);
 		snprintf(reason, 200, "it shows a grid of at least %zux%zu points, not %zux%zu",
 		    to->seen[0], to->seen[1], board->w, board->h);
-		return 1;
+		return false;
 	}
 	mean_step(grid, point, 0, along);
 	mean_step(grid, point, 1, across);
 	spacing = fmin(hypot(along[0], along[1]), hypot(across[0], across[1]));
-	status = fit_grid(grid, point, NULL, search->H, &to->rms);
-	if (status < 0)
-		return -1;
-	if (status > 0 || !(to->rms < MAX_BEND * spacing)) {
+	if (!fit_grid(grid, point, NULL, search->H, &to->rms) ||
+	    !(to->rms < MAX_BEND * spacing)) {
 		snprintf(reason, 200, "what looks like a grid is no plane");
-		return 1;
+		return false;
 	}
 	search->grid = grid;
 	search->ties = 0;
@@ -936,7 +929,7 @@ place_grid(struct search *search, struct grid *grid, const struct feature *point
 	if (search->ties == 0) {
 		snprintf(reason, 200, "a grid of %zu points does not fit a board of %zux%zu",
 		    grid->n, board->w, board->h);
-		return 1;
+		return false;
 	}
 	for (size_t k = 0; k < grid->n; k++) {
 		long at[2], ij[2] = { 0, 0 };
@@ -948,17 +941,17 @@ place_grid(struct search *search, struct grid *grid, const struct feature *point
 	}
 	to->others = search->ties - 1;
 	*lack = search->missing + (long)(before - grid->n);
-	status = fit_grid(grid, point, board, to->homography, &to->rms);
-	if (status > 0)
-		snprintf(reason, 200, "what looks like a grid is no plane");
-	return status;
+	if (fit_grid(grid, point, board, to->homography, &to->rms))
+		return true;
+	snprintf(reason, 200, "what looks like a grid is no plane");
+	return false;
 }
 
 /*
  * Circles have no edges that say which neighbours are a row: from the side the nearest one may be a
  * diagonal's. The grid is tried sheared, too, and that one taken which misses least.
  */
-static int
+static bool
 place_sheared(struct search *search, struct grid *grid, struct placement *to, char reason[200])
 {
 	static const int shear[5][2] = { { 0, 0 }, { 1, 0 }, { -1, 0 }, { 0, 1 }, { 0, -1 } };
@@ -970,7 +963,6 @@ place_sheared(struct search *search, struct grid *grid, struct placement *to, ch
 		char why[200];
 		struct grid tried;
 		long lack;
-		int status;
 
 		tried = (struct grid){ grid->n, must_alloc(grid->n + 1, sizeof(*tried.node)) };
 		memcpy(tried.node, grid->node, grid->n * sizeof(*tried.node));
@@ -980,9 +972,8 @@ place_sheared(struct search *search, struct grid *grid, struct placement *to, ch
 			tried.node[i].i = a + shear[k][0] * b;
 			tried.node[i].j = b + shear[k][1] * a;
 		}
-		status = place_grid(search, &tried, search->point, &placement, &lack,
-		    k ? why : reason);
-		if (status == 0 && lack < least) {
+		if (place_grid(search, &tried, search->point, &placement, &lack,
+		    k ? why : reason) && lack < least) {
 			least = lack;
 			*to = placement;
 			grid_free(&best);
@@ -990,24 +981,19 @@ place_sheared(struct search *search, struct grid *grid, struct placement *to, ch
 		} else {
 			grid_free(&tried);
 		}
-		if (status < 0) {
-			grid_free(&best);
-			return -1;
-		}
 	}
 	if (!best.node)
-		return 1;
+		return false;
 	grid_free(grid);
 	*grid = best;
-	return 0;
+	return true;
 }
 
 /*
  * Numbers the nodes of a grid, which are among n points, as the board's points: changes their i and
- * j, and drops those beside the board. 0; 1 where it can be no such board, with why in reason; -1
- * after fail().
+ * j, and drops those beside the board. False where it can be no such board, with why in reason.
  */
-static int
+static bool
 board_place(const struct board *board, const struct feature *point, size_t n, struct grid *grid,
     double w_px, double h_px, struct placement *to, char reason[200])
 {
@@ -1387,9 +1373,9 @@ search(struct board_search *s, struct corners *corners, char reason[BOARD_REASON
 	bool chess = board->kind == BOARD_CHESS;
 	const char *points = chess ? "corners" : "circles";
 	struct placement placement = { 0 };
-	int status = board_grid(s);
+	bool placed;
 
-	if (status < 0)
+	if (board_grid(s) < 0)
 		return -1;
 	if (s->grid.n < least) {
 		if (s->grid.n)
@@ -1399,17 +1385,17 @@ search(struct board_search *s, struct corners *corners, char reason[BOARD_REASON
 			snprintf(reason, BOARD_REASON, "there is no grid of %s", points);
 		return 1;
 	}
-	status = board_place(board, s->point, s->points, &s->grid, (double)s->gray->head.w,
+	placed = board_place(board, s->point, s->points, &s->grid, (double)s->gray->head.w,
 	    (double)s->gray->head.h, &placement, reason);
 	memcpy(corners->seen, placement.seen, sizeof(corners->seen));
-	if (status == 0)
-		(chess ? board_chess_measure : board_circles_measure)(s, &placement, corners);
-	if (status == 0 && corners->n < least) {
-		snprintf(reason, BOARD_REASON, "only %zu of %zu %s can be measured", corners->n,
-		    all, points);
+	if (!placed)
 		return 1;
-	}
-	return status;
+	(chess ? board_chess_measure : board_circles_measure)(s, &placement, corners);
+	if (corners->n >= least)
+		return 0;
+	snprintf(reason, BOARD_REASON, "only %zu of %zu %s can be measured", corners->n, all,
+	    points);
+	return 1;
 }
 
 int

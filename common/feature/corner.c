@@ -5,10 +5,7 @@
 #include "feature/corner.h"
 
 #include <math.h>
-#include <stdint.h>
-#include <stdlib.h>
 
-#include "base/fail.h"
 #include "base/linear.h"
 #include "base/process.h"
 #include "feature/derivative_rows.h"

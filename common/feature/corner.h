@@ -1,6 +1,5 @@
 /* Derivatives of Gaussians, saddle points and blobs. */
-#ifndef CORNER_H
-#define CORNER_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -121,5 +120,3 @@ bool saddle_refine(const struct derivative_plane *, const struct derivative_kern
  */
 double saddle_sigma(const struct derivative_plane *, const struct derivative_kernels *,
     const struct feature *);
-
-#endif

@@ -3,10 +3,7 @@
  * (base/cpu_level.h); corner.c has them for all machines. Sums keep their order in every lane,
  * so that all levels give the same bits.
  */
-#ifndef DERIVATIVE_ROWS_H
-#define DERIVATIVE_ROWS_H
-
-#include <stdbool.h>
+#pragma once
 
 #include "base/cpu_level.h"
 #include "feature/corner.h"
@@ -156,5 +153,3 @@ derivative_row(const struct derivative_kernels *k, const struct derivative_plane
 		}
 	}
 }
-
-#endif

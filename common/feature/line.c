@@ -7,9 +7,7 @@
 
 #include <math.h>
 #include <stdatomic.h>
-#include <stdlib.h>
 
-#include "base/fail.h"
 #include "base/numbers.h"
 #include "base/process.h"
 #include "base/px.h"

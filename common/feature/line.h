@@ -1,9 +1,6 @@
 /* Centres of laser lines by Steger's method. */
-#ifndef LINE_H
-#define LINE_H
+#pragma once
 
-#include <stdbool.h>
-#include <stdint.h>
 #include <string.h>
 
 #include "base/cpu_level.h"
@@ -279,5 +276,3 @@ void line_candidates_room(struct line_candidates *, size_t n);
 /* The points of an image from its candidates in `all`, which are in the order of rows and columns.
  * As line_find(). */
 void line_find_listed(struct line_finder *, const struct line_image *, struct line_points *);
-
-#endif

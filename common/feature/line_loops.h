@@ -4,8 +4,7 @@
  * level: it includes this and has `const struct line_level` of LINE_LEVEL_FUNCTIONS. Sums keep
  * their order, so that all levels give the same bits.
  */
-#ifndef LINE_LOOPS_H
-#define LINE_LOOPS_H
+#pragma once
 
 #include <stdlib.h>
 #include <string.h>
@@ -540,5 +539,3 @@ line_search(const struct line_filter *f, const struct line_image *image, size_t 
 }
 
 #define LINE_LEVEL_FUNCTIONS { line_band_work, line_tile_ranges, line_search }
-
-#endif

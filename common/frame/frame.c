@@ -4,10 +4,8 @@
 #include <math.h>
 #include <pthread.h>
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "base/cpu_level.h"
-#include "base/fail.h"
 #include "base/process.h"
 
 /*

@@ -1,10 +1,6 @@
 /* A frame: size, sample type, named channels as planes, metadata. */
-#ifndef FRAME_H
-#define FRAME_H
+#pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
 #include "frame/head.h"
@@ -50,6 +46,13 @@ int frame_new_unset(const struct frame_head *, struct frame **out);
 /* The same without pixels: the caller fills in the planes with frame_share(). */
 int frame_new_empty(const struct frame_head *, struct frame **out);
 void frame_free(struct frame *);
+/* Frees *frame, and puts another one in its place, or NULL. */
+static inline void
+frame_replace(struct frame **frame, struct frame *by)
+{
+	frame_free(*frame);
+	*frame = by;
+}
 /* Frees the memory that is kept for later frames; for the end of a program. */
 void frame_release_stores(void);
 /* New pixel stores come from this source; NULL: ordinary memory. */
@@ -145,5 +148,3 @@ frame_floats(const struct frame *frame, size_t c, size_t y)
 {
 	return __builtin_assume_aligned(frame_row(frame, c, y), 64);
 }
-
-#endif

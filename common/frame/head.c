@@ -3,10 +3,7 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "base/fail.h"
 #include "base/process.h"
 
 const char *
@@ -138,6 +135,15 @@ head_channel(const struct frame_head *head, const char *name)
 		if (!strcmp(head->channel[i], name))
 			return i;
 	return NO_CHANNEL;
+}
+
+bool
+head_xyz(const struct frame_head *head, size_t channel[3])
+{
+	channel[0] = head_channel(head, "x");
+	channel[1] = head_channel(head, "y");
+	channel[2] = head_channel(head, "z");
+	return channel[0] != NO_CHANNEL && channel[1] != NO_CHANNEL && channel[2] != NO_CHANNEL;
 }
 
 int

@@ -1,9 +1,6 @@
 /* What is known of a frame before its pixels: size, sample type, channel names and metadata. */
-#ifndef HEAD_H
-#define HEAD_H
+#pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
 #include <stdint.h>
 
 #include "frame/meta.h"
@@ -70,9 +67,9 @@ bool head_is_colour(const struct frame_head *);
 void head_set_points(struct frame_head *, size_t points);
 /* Are both tables that differ in the number of rows at most? */
 bool head_same_table(const struct frame_head *, const struct frame_head *);
+/* The channels x y z, NO_CHANNEL each where there is none. Are there all? */
+bool head_xyz(const struct frame_head *, size_t channel[3]);
 /* The number of consecutive channels base1 base2 ... (1 if there is `base` alone). */
 size_t head_count_channels(const struct frame_head *, const char *base);
 /* The index of channel `base` followed by number (1..), or of `base` itself when number is 1. */
 size_t head_numbered_channel(const struct frame_head *, const char *base, size_t number);
-
-#endif

@@ -1,8 +1,6 @@
 /* Metadata as text lines, and keys that options override. */
-#ifndef KEY_LINES_H
-#define KEY_LINES_H
+#pragma once
 
-#include <stdbool.h>
 #include <stdio.h>
 
 #include "frame/frame.h"
@@ -51,5 +49,3 @@ void key_option_warn_word(int option, const struct meta *, const char *key,
     const char *const *words);
 void key_option_warn_whole(long option, const struct meta *, const char *key);
 void key_option_warn_range(const struct numbers *option, const struct meta *, const char *key);
-
-#endif

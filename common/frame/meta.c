@@ -7,10 +7,7 @@
 #include <stdatomic.h>
 #include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "base/fail.h"
 #include "base/process.h"
 #include "base/text.h"
 
@@ -153,6 +150,18 @@ meta_setf(struct meta *meta, const char *key, const char *format, ...)
 	status = meta_set(meta, key, text);
 	free(text);
 	return status;
+}
+
+int
+meta_set_file_name(struct meta *meta, const char *path)
+{
+	const char *name = path_name(path), *dot = strrchr(name, '.');
+	size_t length = dot && dot > name ? (size_t)(dot - name) : strlen(name);
+
+	for (size_t i = 0; i < length; i++)
+		if (name[i] <= ' ' || name[i] > '~' || name[i] == ':')
+			return 0;
+	return length ? meta_setf(meta, "name", "%.*s", (int)length, name) : 0;
 }
 
 void

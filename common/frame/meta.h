@@ -4,11 +4,9 @@
  * Keys are lower case with the unit as suffix (period_px, shift_rad, scale_mm); a list is
  * blank-separated. A value holds no newline and no ": " (each breaks a real NRRD reader).
  */
-#ifndef META_H
-#define META_H
+#pragma once
 
 #include <stdbool.h>
-#include <stddef.h>
 
 #include "base/numbers.h"
 
@@ -31,6 +29,8 @@ const char *meta_get(const struct meta *, const char *key);
 int meta_set(struct meta *, const char *key, const char *value);
 int meta_setf(struct meta *, const char *key, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+/* The key `name`: a file's without folder and suffix, where that can stand there. */
+int meta_set_file_name(struct meta *, const char *path);
 void meta_set_number(struct meta *, const char *key, double v);
 void meta_set_numbers(struct meta *, const char *key, const double *v, size_t n);
 /*
@@ -77,5 +77,3 @@ int meta_gather(struct meta *to, const struct meta *const *meta, const size_t *p
 int meta_pick(struct meta *, size_t c, const size_t *index, size_t n);
 /* The same for words first .. first + n - 1. */
 int meta_slice(struct meta *, size_t c, size_t first, size_t n);
-
-#endif

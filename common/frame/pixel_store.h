@@ -3,8 +3,7 @@
  * frame of the same size: the frames of a stream are alike, and fresh pages cost more than the
  * arithmetic on their pixels. All functions may be called by several threads at once.
  */
-#ifndef PIXEL_STORE_H
-#define PIXEL_STORE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -57,5 +56,3 @@ struct large_block;
 void *large_block_take(size_t bytes, struct large_block **);
 /* Gives it back; the block goes with the last one. */
 void large_block_give(struct large_block *);
-
-#endif

@@ -4,7 +4,6 @@
 #include "frame/samples.h"
 
 #include <math.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>

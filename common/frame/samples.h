@@ -1,9 +1,6 @@
 /* Conversion of samples, interleaved pixels, columns of tables. */
-#ifndef SAMPLES_H
-#define SAMPLES_H
+#pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
 #include <stdio.h>
 
 #include "frame/frame.h"
@@ -119,5 +116,3 @@ int samples_write_planes(const char *path, FILE *, const void *before, size_t n,
     const struct frame *, size_t c, size_t channels);
 int samples_write_joined(const char *path, FILE *, const void *before, size_t n,
     const struct frame *);
-
-#endif

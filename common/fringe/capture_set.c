@@ -7,13 +7,9 @@
 #include <ctype.h>
 #include <dirent.h>
 #include <math.h>
-#include <stddef.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <strings.h>
 
-#include "base/fail.h"
 #include "base/opt.h"
 #include "base/process.h"
 #include "base/text.h"
@@ -168,14 +164,6 @@ puts_gray_first(const char *order)
 	return gray && (!phase || gray < phase);
 }
 
-static const char *
-base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
-
 /* Do the first operands have the names of a manifest's rows, in another order? */
 static int
 check_manifest_order(const struct manifest *manifest, char *const *operand, size_t operands)
@@ -183,10 +171,10 @@ check_manifest_order(const struct manifest *manifest, char *const *operand, size
 	if (operands % manifest->n)
 		return 0;
 	for (size_t i = 0; i < manifest->n && operands; i++) {
-		const char *name = base_name(operand[i]), *own = base_name(manifest->row[i].file);
+		const char *name = path_name(operand[i]), *own = path_name(manifest->row[i].file);
 
 		for (size_t k = 0; strcmp(name, own) && k < manifest->n; k++)
-			if (!strcmp(name, base_name(manifest->row[k].file)))
+			if (!strcmp(name, path_name(manifest->row[k].file)))
 				return fail_usage("--manifest", "image %zu is %.200s, and the "
 				    "manifest says that it is %.200s: its images must come in "
 				    "its order", i + 1, operand[i], own);
@@ -214,7 +202,7 @@ capture_set_check_names(const struct capture_options *options, const struct mani
 		DIR *dir = opendir(operand[i]);
 
 		found = dir ? see_folder(&seen, dir, operand[i]) :
-		    see_name(&seen, base_name(operand[i]));
+		    see_name(&seen, path_name(operand[i]));
 		if (dir)
 			closedir(dir);
 	}
@@ -781,12 +769,6 @@ capture_set_describe(const struct capture_set *set, const char *forms, const cha
 
 /* ---- fringe images ---- */
 
-static bool
-same(double a, double b)
-{
-	return a == b || (isnan(a) && isnan(b));
-}
-
 const char *
 capture_set_name(const struct capture_fringe *fringe, char text[CAPTURE_SET_NAME_SIZE])
 {
@@ -837,7 +819,7 @@ static bool
 same_set(const struct capture *a, const struct capture *b)
 {
 	return a->set == b->set && a->described.axis == b->described.axis &&
-	    same(a->described.period_px, b->described.period_px);
+	    numbers_same(a->described.period_px, b->described.period_px);
 }
 
 /* All sets share a flat image without set, period and axis. */

@@ -1,9 +1,7 @@
 /* Which image of a captured set shows which pattern. */
-#ifndef CAPTURE_SET_H
-#define CAPTURE_SET_H
+#pragma once
 
 #include <limits.h>
-#include <stdbool.h>
 
 #include "fringe/manifest.h"
 
@@ -138,5 +136,3 @@ int capture_roles_describe(const struct capture_options *, const struct manifest
 
 /* Letter i of a list of axes x,y,..., or the only one; 0 where there is none. */
 char capture_roles_axis(const char *list, size_t i);
-
-#endif

@@ -18,11 +18,7 @@
 
 #include <complex.h>
 #include <math.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "base/fail.h"
 #include "base/linear.h"
 #include "base/numbers.h"
 #include "base/process.h"

@@ -4,13 +4,11 @@
 
 #include <errno.h>
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/fail.h"
 #include "base/process.h"
+#include "base/text.h"
 #include "io/safe_file.h"
 #include "io/source.h"
 #include "io/target.h"
@@ -427,7 +425,6 @@ relative_folder(const char *from, const char *to)
 static char *
 relative_file(const char *folder, const char *file)
 {
-	const char *slash = strrchr(file, '/');
 	char *own, *there, *text;
 
 	if (*file == '/')
@@ -436,7 +433,7 @@ relative_file(const char *folder, const char *file)
 	if (!own)
 		return NULL;
 	there = relative_folder(folder, own);
-	text = must_format("%s%s", there, slash ? slash + 1 : file);
+	text = must_format("%s%s", there, path_name(file));
 	free(own);
 	free(there);
 	return text;
@@ -538,19 +535,13 @@ manifest_write(const char *path, const struct manifest *manifest)
 	return status;
 }
 
-static bool
-same_number(double a, double b)
-{
-	return a == b || (isnan(a) && isnan(b));
-}
-
 /* Are two images described alike, whatever their files? */
 static bool
 same_description(const struct manifest_row *a, const struct manifest_row *b)
 {
 	return a->role == b->role && a->axis == b->axis && a->step == b->step &&
 	    a->bit == b->bit && a->gray_cell == b->gray_cell &&
-	    same_number(a->period_px, b->period_px) && same_number(a->shift_rad, b->shift_rad);
+	    numbers_same(a->period_px, b->period_px) && numbers_same(a->shift_rad, b->shift_rad);
 }
 
 /* Are the first n rows all different? Rows that do not say their step are not. */

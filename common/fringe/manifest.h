@@ -15,8 +15,7 @@
  * has a row for each, in page order. Relative names start at the manifest's folder, so that a
  * folder can be moved as a whole.
  */
-#ifndef MANIFEST_H
-#define MANIFEST_H
+#pragma once
 
 #include <stdio.h>
 
@@ -94,5 +93,3 @@ int manifest_add(struct manifest *, const struct frame_head *, const char *outpu
 /* Writes all rows, files relative to the folder of path; path "-" is standard output. The folders
  * of all files must exist. File names with blanks are refused. -1 after fail(). */
 int manifest_write(const char *path, const struct manifest *);
-
-#endif

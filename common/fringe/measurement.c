@@ -8,10 +8,7 @@
 #include <ctype.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "base/fail.h"
 #include "base/process.h"
 #include "run/run.h"
 
@@ -118,14 +115,6 @@ number_in(const char *path)
 	return digits > 0 && digits < 16 ? strtol(end, NULL, 10) : -1;
 }
 
-static int
-compare_intervals(const void *a, const void *b)
-{
-	double left = *(const double *)a, right = *(const double *)b;
-
-	return (left > right) - (left < right);
-}
-
 /* Images since the last one, by the time between; 0: the time does not tell; 1 as long as too few
  * intervals are known. */
 static long
@@ -137,7 +126,7 @@ images_since(struct dropped_images *dropped, double time_s)
 	if (!(since > 0))
 		return 0;
 	memcpy(sorted, dropped->interval, n * sizeof(*sorted));
-	qsort(sorted, n, sizeof(*sorted), compare_intervals);
+	qsort(sorted, n, sizeof(*sorted), numbers_compare_doubles);
 	usual = n ? sorted[(n - 1) / 2] : since;
 	images = round(since / usual);
 	if (images > 1e9)

@@ -3,8 +3,7 @@
  * images are, how many make one measurement, whether a camera has dropped some, what contradicts
  * what, and the limits of valid pixels. A measurement is the images of one output frame.
  */
-#ifndef MEASUREMENT_H
-#define MEASUREMENT_H
+#pragma once
 
 #include "base/opt.h"
 #include "fringe/capture_set.h"
@@ -185,5 +184,3 @@ void measurement_copy_markers(const struct capture_set *, const struct frame *in
     struct frame *out, size_t y);
 /* For -v: prints a line for the first set whose late start would not show. */
 void late_start_note(const struct capture_set *);
-
-#endif

@@ -6,11 +6,8 @@
 
 #include <math.h>
 #include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/cpu_level.h"
-#include "base/fail.h"
 #include "base/opt.h"
 #include "base/process.h"
 #include "base/px.h"

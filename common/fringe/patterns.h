@@ -1,9 +1,6 @@
 /* Fringe and Gray code patterns, and the compensation of the projector response. */
-#ifndef PATTERNS_H
-#define PATTERNS_H
+#pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
 #include <stdio.h>
 
 #include "base/numbers.h"
@@ -188,5 +185,3 @@ double projected_pattern_level(const struct projected_pattern *, double share);
 /* The grey level at a projector column (or row) of any pattern that is not dithered; column j
  * covers j - 1/2 to j + 1/2. */
 double projected_pattern_at(const struct projected_pattern *, double column);
-
-#endif

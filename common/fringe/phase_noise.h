@@ -2,11 +2,7 @@
  * What a camera's noise is, and how it is found: photon transfer, the line variance = variance at
  * level 0 + gain x level through pooled measurements (EMVA 1288).
  */
-#ifndef PHASE_NOISE_H
-#define PHASE_NOISE_H
-
-#include <stdbool.h>
-#include <stddef.h>
+#pragma once
 
 #include "base/opt.h"
 #include "frame/frame.h"
@@ -69,5 +65,3 @@ int noise_quantisation(double quantum, const struct frame_head *, bool needed, d
 /* The noise that is given. max_value: the largest level. -1 after fail(). */
 int noise_given(const struct noise_options *, double quantisation, double max_value,
     struct phase_noise_model *);
-
-#endif

@@ -5,12 +5,8 @@
 #include "fringe/phase_steps.h"
 
 #include <math.h>
-#include <stdbool.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "base/fail.h"
 #include "base/process.h"
 
 static const char *const keys[] = { "c_mm_per_rad", "ref_plane_rad" };

@@ -1,8 +1,5 @@
 /* Weights of phase steps, fits of shifts, keys of periods. */
-#ifndef PHASE_STEPS_H
-#define PHASE_STEPS_H
-
-#include <stddef.h>
+#pragma once
 
 #include "frame/meta.h"
 #include "fringe/capture_set.h"
@@ -104,5 +101,3 @@ void step_plane_center(const double *gram, size_t n, double *own);
 struct step_plane step_plane_find(const double *gram, size_t n);
 /* The phase of n values less their mean, in turns, 0 <= phase < 1. */
 double step_plane_turns(const struct step_plane *, const float *v);
-
-#endif

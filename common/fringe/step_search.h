@@ -1,9 +1,5 @@
 /* Phase shifts that are found in the images. */
-#ifndef STEP_SEARCH_H
-#define STEP_SEARCH_H
-
-#include <stdbool.h>
-#include <stddef.h>
+#pragma once
 
 #include "fringe/capture_set.h"
 #include "fringe/phase_steps.h"
@@ -54,5 +50,3 @@ int step_search_plan(struct step_search *, const struct capture_set *, struct me
 int step_search_run(struct step_search *, struct run *, const struct frame *in,
     struct capture_set *, struct phase_shift_fit *fit);
 void step_search_free(struct step_search *);
-
-#endif

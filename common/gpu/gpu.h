@@ -5,8 +5,7 @@
  * Shaders get all their memory by address (bufferDeviceAddress): there are no bindings, the push
  * block of common/gpu/gpu.glsl says where everything is.
  */
-#ifndef GPU_H
-#define GPU_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -108,5 +107,3 @@ bool gpu_lost(const struct gpu *);
  * where it has no clock. */
 double gpu_job_dispatch_seconds(const struct gpu_job *, size_t dispatch);
 void gpu_job_copy_seconds(const struct gpu_job *, double *up, double *down);
-
-#endif

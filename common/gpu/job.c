@@ -2,9 +2,7 @@
 #include "gpu/vulkan.h"
 
 #include <math.h>
-#include <stdlib.h>
 
-#include "base/fail.h"
 #include "base/process.h"
 
 #define CLOCKS_MOST 256		/* dispatches of a job whose time is taken */

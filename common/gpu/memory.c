@@ -1,9 +1,6 @@
 /* Blocks of the device's memory, and of the host's that the device reaches. */
 #include "gpu/vulkan.h"
 
-#include <stdlib.h>
-
-#include "base/fail.h"
 #include "base/process.h"
 
 static uint32_t

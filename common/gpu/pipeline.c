@@ -3,8 +3,6 @@
 #include "gpu/vulkan.h"
 
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/cache.h"
 #include "base/process.h"

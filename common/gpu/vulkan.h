@@ -1,10 +1,7 @@
 /* What the files of the Vulkan device share: vulkan.c, memory.c, job.c and pipeline.c. */
-#ifndef VULKAN_H
-#define VULKAN_H
+#pragma once
 
 #include <pthread.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <volk.h>
 
 #include "gpu/gpu.h"
@@ -76,5 +73,3 @@ int vulkan_open_pipelines(struct gpu *);
 void vulkan_close_pipelines(struct gpu *);
 /* The pipeline of a shader, made when it is first wanted; NULL after fail(). */
 VkPipeline vulkan_pipeline(struct gpu *, const struct shader *, const uint32_t local[2]);
-
-#endif

@@ -2,8 +2,7 @@
  * Depth as the planes of an ordinary video (depthcode(5)): the parameters, from options, from
  * metadata, into metadata, and as what the formulas of depthcode.px.h take.
  */
-#ifndef DEPTHCODE_H
-#define DEPTHCODE_H
+#pragma once
 
 #include "base/opt.h"
 #include "holo/depthcode.px.h"
@@ -77,5 +76,3 @@ double depthcode_step(const struct depthcode *);
 struct depthcode_code depthcode_code(const struct depthcode *);
 /* The channel names of a frame. */
 const char *depthcode_channel_names(const struct depthcode *);
-
-#endif

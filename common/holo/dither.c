@@ -3,10 +3,7 @@
 
 #include <limits.h>
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "base/fail.h"
 #include "base/opt.h"
 #include "base/process.h"
 #include "frame/key_lines.h"

@@ -1,9 +1,5 @@
 /* Error diffusion of Holoimages, and the circle of fringe values. */
-#ifndef DITHER_H
-#define DITHER_H
-
-#include <stdbool.h>
-#include <stddef.h>
+#pragma once
 
 #include "base/px.h"
 #include "frame/meta.h"
@@ -118,5 +114,3 @@ void dither_remove(struct meta *);
 int dither_read(struct dither_keys *, const struct dither_keys *options, const struct meta *);
 /* One line for each of these options, but the kernel's size, that differs from its key. */
 void dither_warn_overruled(const struct dither_keys *options, const struct meta *);
-
-#endif

@@ -1,6 +1,5 @@
 /* The Holoimage: encoding grid, keys, bit packs. */
-#ifndef HOLO_H
-#define HOLO_H
+#pragma once
 
 #include "base/opt.h"
 #include "frame/frame.h"
@@ -207,5 +206,3 @@ struct holocheck_seen {
  * (its samples are floats) a little more is taken. */
 int holocheck_compare(
     const int code[HOLOCHECK_PLACES], const struct holocheck_seen *, bool filtered);
-
-#endif

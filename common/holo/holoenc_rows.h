@@ -2,8 +2,7 @@
  * Rows of depths as rows of a Holoimage. Functions in a header, since the tools that encode compile
  * them for each instruction level.
  */
-#ifndef HOLOENC_ROWS_H
-#define HOLOENC_ROWS_H
+#pragma once
 
 #include "base/cpu_level.h"
 #include "holo/holo.h"
@@ -127,5 +126,3 @@ holoenc_texture_row(const float *restrict in, unsigned char *restrict out, size_
 		out[x] = (unsigned char)(int)px_select(px_isnan(in[x]), 0.0f, level);
 	}
 }
-
-#endif

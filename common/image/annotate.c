@@ -5,10 +5,7 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "base/fail.h"
 #include "base/process.h"
 
 #define FONT_WIDTH 5
@@ -675,8 +672,7 @@ annotate(struct frame **picture, const struct annotation *annotation)
 		draw_bar(frame, &layout, annotation);
 	if (annotation->scale_bar)
 		draw_scale_bar(frame, &layout, annotation);
-	frame_free(*picture);
-	*picture = frame;
+	frame_replace(picture, frame);
 	return 0;
 }
 

@@ -1,10 +1,5 @@
 /* Colour bars, ticks and text on images. */
-#ifndef ANNOTATE_H
-#define ANNOTATE_H
-
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#pragma once
 
 #include "base/numbers.h"
 #include "frame/frame.h"
@@ -80,5 +75,3 @@ bool pixel_option_differs(const struct numbers *option, const struct frame_head 
  * where that is not known; it lives as long as the frame. -1 after fail("--scale-bar", ...).
  */
 int pixel_length_of(const struct frame *, double *length, const char **unit);
-
-#endif

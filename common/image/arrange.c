@@ -5,8 +5,6 @@
 #include <ctype.h>
 #include <fnmatch.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/process.h"
 
@@ -84,13 +82,6 @@ ranges_free(struct ranges *ranges)
 
 /* ---- channels ---- */
 
-static void
-replace(struct frame **frame, struct frame *by)
-{
-	frame_free(*frame);
-	*frame = by;
-}
-
 int
 arrange_find(const struct frame_head *head, const char *word, size_t *c)
 {
@@ -153,7 +144,7 @@ arrange_channels(struct frame **frame, const char *list)
 	status = pick(*frame, index, n, &picked);
 	free(index);
 	if (status == 0)
-		replace(frame, picked);
+		frame_replace(frame, picked);
 	return status;
 }
 
@@ -295,7 +286,7 @@ arrange_crop(struct frame **frame, size_t x, size_t y, size_t w, size_t h)
 		for (size_t k = 0; k < h; k++)
 			memcpy(frame_row(out, c, k), (char *)frame_row(in, c, y + k) + x * bytes,
 			    w * bytes);
-	replace(frame, out);
+	frame_replace(frame, out);
 	return 0;
 }
 

@@ -2,8 +2,7 @@
  * Frames cut, picked apart and put together, with metadata that stays true.
  * Every function replaces *frame; after a failure *frame is as it was and still the caller's.
  */
-#ifndef ARRANGE_H
-#define ARRANGE_H
+#pragma once
 
 #include "run/stage.h"
 
@@ -49,5 +48,3 @@ int arrange_set(struct frame *, const char *settings);
 size_t arrange_next_key(const char **settings, const char **key);
 /* Removes keys, comma-separated, maybe with * and ?. */
 void arrange_delete(struct frame *, const char *keys);
-
-#endif

@@ -1,8 +1,5 @@
 /* Colours for a number in [0, 1]: anchors at equal distances, linear between them. */
-#ifndef COLORMAP_H
-#define COLORMAP_H
-
-#include <stddef.h>
+#pragma once
 
 #include "base/numbers.h"
 
@@ -41,5 +38,3 @@ void colormap_check_white(enum colormap, const char *option, double low, double 
  * else one that the map does not have: black, and blue in gray. -1 after fail_usage(option, ...).
  */
 int colormap_nan(enum colormap, const char *option, const struct numbers *given, float rgb[3]);
-
-#endif

@@ -6,7 +6,6 @@
 
 #include <float.h>
 #include <math.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -366,10 +365,9 @@ depth_range_check(const struct run *run)
 size_t
 depth_range_channel(const struct frame_head *head)
 {
-	if (head_channel(head, "x") != NO_CHANNEL && head_channel(head, "y") != NO_CHANNEL &&
-	    head_channel(head, "z") != NO_CHANNEL)
-		return head_channel(head, "z");
-	return head_channel(head, "depth");
+	size_t xyz[3];
+
+	return head_xyz(head, xyz) ? xyz[2] : head_channel(head, "depth");
 }
 
 /* Owns the frame. */

@@ -1,8 +1,5 @@
 /* Ranges, hole values and units of depth maps. */
-#ifndef DEPTH_RANGE_H
-#define DEPTH_RANGE_H
-
-#include <stdbool.h>
+#pragma once
 
 #include "frame/frame.h"
 #include "run/run.h"
@@ -93,5 +90,3 @@ struct depth_range_of_file {
 /* For plan: where the option is that word, it becomes the range of all frames that the stage will
  * get, which is found once. The option's numbers then lie in `file`. -1 after fail(). */
 int depth_range_take(struct run *run, struct depth_range_of_file *file, struct numbers *option);
-
-#endif

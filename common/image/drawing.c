@@ -4,10 +4,8 @@
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
-#include <string.h>
 #include <strings.h>
 
-#include "base/fail.h"
 #include "base/process.h"
 #include "io/safe_file.h"
 

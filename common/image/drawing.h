@@ -1,6 +1,5 @@
 /* Plots drawn by cairo, which is loaded on demand: text, axes, files. */
-#ifndef DRAWING_H
-#define DRAWING_H
+#pragma once
 
 #include <cairo-pdf.h>
 #include <cairo-svg.h>
@@ -80,5 +79,3 @@ void drawing_text_within(cairo_t *, double x, double y, double align, double mos
     const char *text);
 /* The names of both axes and the title; NULL: none. */
 void drawing_labels(const struct axes *, const char *title, const char *x, const char *y);
-
-#endif

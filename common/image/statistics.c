@@ -2,7 +2,6 @@
 #include "image/statistics.h"
 
 #include <math.h>
-#include <stdlib.h>
 
 #include "base/process.h"
 

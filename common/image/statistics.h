@@ -1,8 +1,5 @@
 /* Coarse grids of pixels, and statistics over them. */
-#ifndef STATISTICS_H
-#define STATISTICS_H
-
-#include <stddef.h>
+#pragma once
 
 #include "run/stage.h"
 
@@ -42,5 +39,3 @@ void statistics_of(struct run *, const struct frame *, struct statistics *all);
 double statistics_quantile(double *v, size_t n, double q);
 /* The one of rank k < n, from 0 on. Reorders v. */
 double statistics_ranked(double *v, size_t n, size_t k);
-
-#endif

@@ -1,6 +1,5 @@
 /* The texture of an encoded picture. */
-#ifndef TEXTURE_H
-#define TEXTURE_H
+#pragma once
 
 #include "run/run.h"
 #include "run/stage.h"
@@ -110,5 +109,3 @@ bool texture_warn_black(const char *name, double low, double high, double white)
 void texture_warn_colours(const struct frame_head *, const char *cure, bool *warned);
 /* At the end: a line with all of them, where there is more to say than the first did. */
 void texture_cut_conclude(const struct texture_cut *);
-
-#endif

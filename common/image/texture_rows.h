@@ -5,8 +5,7 @@
  * Luma and the differences of blue and red from it by ITU-R BT.709-6, section 3, of full range: the
  * differences lie about the middle of the levels, and are as large as luma at most.
  */
-#ifndef TEXTURE_ROWS_H
-#define TEXTURE_ROWS_H
+#pragma once
 
 #include "base/cpu_level.h"
 #include "base/px.h"
@@ -66,5 +65,3 @@ texture_colours_of(float *restrict first, float *restrict second, float *restric
 		third[x] = scale * px_select(yuv, px_min(px_max(blue, 0.0f), most), third[x]);
 	}
 }
-
-#endif

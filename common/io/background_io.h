@@ -1,8 +1,5 @@
 /* Reading ahead and writing behind: threads between files and the chain. */
-#ifndef BACKGROUND_IO_H
-#define BACKGROUND_IO_H
-
-#include <stdbool.h>
+#pragma once
 
 #include "base/thread_pool.h"
 #include "frame/frame.h"
@@ -69,5 +66,3 @@ struct write_behind *write_behind_open(struct target *, bool live, struct thread
 int write_behind_put(struct write_behind *, struct frame *, size_t skip);
 /* Writes the waiting frames, completes (keep) or removes the output. 0, or -1 after fail(). */
 int write_behind_close(struct write_behind *, bool keep);
-
-#endif

@@ -3,12 +3,9 @@
 
 #include <errno.h>
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 #include <strings.h>
 #include <unistd.h>
 
-#include "base/fail.h"
 #include "base/process.h"
 #include "base/text.h"
 #include "frame/key_lines.h"
@@ -91,8 +88,7 @@ has_word(const char *words, const char *word)
 const struct codec *
 codec_of_list(const struct codec *const *list, const char *path)
 {
-	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
-	const char *dot = strrchr(name, '.');
+	const char *name = path_name(path), *dot = strrchr(name, '.');
 
 	if (!dot || dot == name)
 		return NULL;

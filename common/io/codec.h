@@ -1,6 +1,5 @@
 /* What a file format provides: struct codec, and how a file finds its codec. */
-#ifndef CODEC_H
-#define CODEC_H
+#pragma once
 
 #include <stdio.h>
 #include <sys/types.h>
@@ -131,5 +130,3 @@ const struct codec *sniff_codec(const struct codec *const *also, const unsigned 
 ssize_t sniff_read(int fd, void *start, size_t most, off_t here);
 /* fail() for a file that starts with these n bytes; returns -1. */
 int sniff_fail(const char *path, const unsigned char *start, size_t n);
-
-#endif

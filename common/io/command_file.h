@@ -1,6 +1,5 @@
 /* Commands that are a camera, a screen or a stage: run without a shell, most with a file. */
-#ifndef COMMAND_FILE_H
-#define COMMAND_FILE_H
+#pragma once
 
 /* Its file lies in a folder of its own, which is gone at the end, by a signal too. */
 struct command_file {
@@ -17,5 +16,3 @@ void command_file_close(struct command_file *);
 /* Runs a command: its words are those between blanks, and one that is `mark` (%s, %d) is replaced
  * by `argument`. -1 after fail(): it could not be run, or did not exit with 0. */
 int command_run(const char *command, const char *mark, const char *argument);
-
-#endif

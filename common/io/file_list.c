@@ -10,15 +10,11 @@
 #include <math.h>
 #include <poll.h>
 #include <search.h>
-#include <stdbool.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/inotify.h>
 #include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "base/fail.h"
 #include "base/process.h"
 #include "io/codec.h"
 #include "io/safe_file.h"

@@ -1,6 +1,5 @@
 /* Operands as lists of files, in natural order. */
-#ifndef FILE_LIST_H
-#define FILE_LIST_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -33,5 +32,3 @@ struct follow *follow_open(char *const *operand, size_t operands, double idle_s)
  * none will come; -1 after fail(). */
 int follow_next(struct follow *, bool wait, char ***files, size_t *n);
 void follow_close(struct follow *);
-
-#endif

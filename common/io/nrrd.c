@@ -8,15 +8,12 @@
 #include <math.h>
 #include <signal.h>
 #include <stdatomic.h>
-#include <stdlib.h>
-#include <string.h>
 #include <strings.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
 #include <unistd.h>
 #include <zlib.h>
 
-#include "base/fail.h"
 #include "base/process.h"
 #include "base/text.h"
 #include "frame/key_lines.h"
@@ -1138,8 +1135,7 @@ frame_read(struct input *in, struct shared_receiver *receiver, const struct fram
 		return -1;
 	if (data_read(in, *out) == 0)
 		return 0;
-	frame_free(*out);
-	*out = NULL;
+	frame_replace(out, NULL);
 	return -1;
 }
 
@@ -1228,8 +1224,7 @@ load_whole(const struct whole_file *file, struct frame **out)
 	if (done)
 		return 1;
 	fail_clear();
-	frame_free(*out);
-	*out = NULL;
+	frame_replace(out, NULL);
 	return 0;
 }
 

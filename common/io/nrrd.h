@@ -1,6 +1,5 @@
 /* Reading and writing streams of NRRD. */
-#ifndef NRRD_H
-#define NRRD_H
+#pragma once
 
 #include <stdio.h>
 
@@ -34,5 +33,3 @@ int stream_send(int fd, const char *name, const struct frame *, unsigned long nu
  * failure; SIGPIPE is ignored from then on.
  */
 void stream_send_failed(int fd);
-
-#endif

@@ -1,6 +1,5 @@
 /* Output files that appear only when they are complete. */
-#ifndef SAFE_FILE_H
-#define SAFE_FILE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -71,5 +70,3 @@ char *safe_file_final_path(const char *path);
 bool safe_file_same(const char *a, const char *b);
 /* Is it there, and no regular file? */
 bool safe_file_is_special(const char *path);
-
-#endif

@@ -615,8 +615,7 @@ copy_frame(struct frame **frame)
 	for (size_t c = 0; c < from->head.c; c++)
 		memcpy(
 		    copy->plane[c].host, from->plane[c].host, from->plane[c].stride * from->head.h);
-	frame_free(*frame);
-	*frame = copy;
+	frame_replace(frame, copy);
 	return 0;
 }
 
@@ -637,8 +636,7 @@ shared_receiver_take(struct shared_receiver *receiver, const char *name, unsigne
 	if (frame_adopt(head, plane, owner, give_plane, out) < 0)
 		return -1;
 	if (receiver->held > HELD_MOST && copy_frame(out) < 0) {
-		frame_free(*out);
-		*out = NULL;
+		frame_replace(out, NULL);
 		return -1;
 	}
 	(void)send(receiver->connection, "", 1, MSG_NOSIGNAL | MSG_DONTWAIT);

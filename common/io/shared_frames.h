@@ -1,10 +1,7 @@
 /* Frames through shared memory between two tools in a pipe. */
-#ifndef SHARED_FRAMES_H
-#define SHARED_FRAMES_H
+#pragma once
 
 #include <stdatomic.h>
-#include <stdbool.h>
-#include <stddef.h>
 #include <sys/types.h>
 
 #include "frame/frame.h"
@@ -50,5 +47,3 @@ int shared_receiver_take(struct shared_receiver *, const char *name, unsigned lo
     const struct frame_head *, struct frame **out);
 /* Frames that were taken remain valid. */
 void shared_receiver_close(struct shared_receiver *);
-
-#endif

@@ -3,13 +3,9 @@
 #include "io/source.h"
 
 #include <fcntl.h>
-#include <stddef.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/fail.h"
 #include "base/process.h"
 #include "io/file_list.h"
 #include "io/nrrd.h"
@@ -504,8 +500,7 @@ source_load(const char *path, struct frame **out)
 		return -1;
 	status = source_next(source, out);
 	if (status == 1 && check_end(source) < 0) {
-		frame_free(*out);
-		*out = NULL;
+		frame_replace(out, NULL);
 		status = -1;
 	}
 	source_close(source);

@@ -2,8 +2,7 @@
  * Reading frames from a file, a folder or standard input, in any known format, recognised by its
  * first bytes. Every function returns -1, or NULL, after fail(path, ...).
  */
-#ifndef SOURCE_H
-#define SOURCE_H
+#pragma once
 
 #include "io/codec.h"
 
@@ -28,5 +27,3 @@ FILE *source_other(const struct source *, const struct codec **which);
 /* The only frame of a file; fails if it holds none, or its writer failed behind it; further frames
  * are left alone. */
 int source_load(const char *path, struct frame **out);
-
-#endif

@@ -6,12 +6,9 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <search.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/fail.h"
 #include "base/opt.h"
 #include "base/process.h"
 #include "base/text.h"

@@ -1,6 +1,5 @@
 /* Writing frames into files, a folder or standard output; the suffix chooses the format. */
-#ifndef TARGET_H
-#define TARGET_H
+#pragma once
 
 #include "io/codec.h"
 
@@ -40,5 +39,3 @@ enum jpeg_purpose {
 
 /* Their words, ended by NULL. */
 extern const char *const jpeg_purposes[];
-
-#endif

@@ -7,11 +7,8 @@
 
 #include <ctype.h>
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 #include <strings.h>
 
-#include "base/fail.h"
 #include "base/numbers.h"
 #include "base/process.h"
 #include "base/text.h"
@@ -148,9 +145,9 @@ int
 table_has_points(const char *path, const struct frame_head *head)
 {
 	char seen[300];
+	size_t xyz[3];
 
-	if (head_channel(head, "x") == NO_CHANNEL || head_channel(head, "y") == NO_CHANNEL ||
-	    head_channel(head, "z") == NO_CHANNEL)
+	if (!head_xyz(head, xyz))
 		return fail(path, "a cloud of points needs channels x y z, not %s",
 		    head_channels_hint(head, seen));
 	return 0;

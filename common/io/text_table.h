@@ -14,8 +14,7 @@
  *
  * Values are printed so that they read back as the same float.
  */
-#ifndef TEXT_TABLE_H
-#define TEXT_TABLE_H
+#pragma once
 
 #include "frame/frame.h"
 
@@ -42,5 +41,3 @@ int table_has_points(const char *path, const struct frame_head *);
 /* The channels r g b, if all of their samples are bytes, or levels of which the key max_value says
  * that 255 is white. */
 bool table_byte_colours(const struct frame *floats, size_t colour[3]);
-
-#endif

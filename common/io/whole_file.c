@@ -3,7 +3,6 @@
 
 #include <errno.h>
 #include <libdeflate.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -220,8 +219,7 @@ whole_file_image(const struct whole_file *file, const struct whole_file_image *i
 	    frame_new(head, out)) == 0 && image_rows(file, image, *out))
 		return true;
 	fail_clear();
-	frame_free(*out);
-	*out = NULL;
+	frame_replace(out, NULL);
 	return false;
 }
 
@@ -258,8 +256,7 @@ image_read(struct loader *loader, image_head_reader *read_head, struct frame **o
 	head_free(&head);
 	if (status == 0)
 		return 0;
-	frame_free(*out);
-	*out = NULL;
+	frame_replace(out, NULL);
 	return -1;
 }
 

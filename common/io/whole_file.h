@@ -1,9 +1,6 @@
 /* Whole files in memory, gzip included. */
-#ifndef WHOLE_FILE_H
-#define WHOLE_FILE_H
+#pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
 #include <stdio.h>
 
 #include "frame/samples.h"
@@ -89,5 +86,3 @@ size_t whole_file_group(size_t rows, size_t bytes, size_t stride);
  * than n bytes, more than 256 MiB.
  */
 bool gzip_file_unpack(FILE *, void *to, size_t n);
-
-#endif

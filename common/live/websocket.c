@@ -2,7 +2,6 @@
 #include "live/websocket.h"
 
 #include <errno.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>

@@ -1,6 +1,5 @@
 /* WebSocket connections and the messages of the live view. */
-#ifndef WEBSOCKET_H
-#define WEBSOCKET_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -144,5 +143,3 @@ void handshake_accept(const char *key, char accept[HANDSHAKE_ACCEPT]);
  * server speaks this protocol and has answered the key. -1 after fail() where it is no such
  * answer. */
 int handshake_check(const struct http_head *, const char *key, const char *protocol, int *status);
-
-#endif

@@ -6,9 +6,7 @@
 
 #include <float.h>
 #include <math.h>
-#include <stdlib.h>
 
-#include "base/fail.h"
 #include "base/numbers.h"
 #include "base/process.h"
 #include "base/px.h"

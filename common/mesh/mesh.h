@@ -1,10 +1,6 @@
 /* Triangle meshes, and jumps of surfaces. */
-#ifndef MESH_H
-#define MESH_H
+#pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <string.h>
 
 #include "io/codec.h"
@@ -202,5 +198,3 @@ float jump_largest(double jump);
  * finds by itself; -1 after fail().
  */
 int jump_check(const struct frame *, double jump, bool *checked);
-
-#endif

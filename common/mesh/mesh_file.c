@@ -2,10 +2,7 @@
 #include "mesh/mesh_file.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "base/fail.h"
 #include "base/numbers.h"
 #include "base/process.h"
 #include "base/text.h"

@@ -1,9 +1,6 @@
 /* Reading and writing meshes as OBJ, PLY and STL. */
-#ifndef MESH_FILE_H
-#define MESH_FILE_H
+#pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
 #include <stdio.h>
 
 #include "io/codec.h"
@@ -52,5 +49,3 @@ extern const struct codec *const mesh_file_codecs[];
  * quality, scalar, gray or value; OBJ's colours behind the coordinates (luma, 0 .. 255).
  */
 int mesh_file_load(const struct codec *, const char *path, FILE *file, struct triangles *);
-
-#endif

@@ -6,11 +6,7 @@
 #include "mesh/nearest.h"
 
 #include <math.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "base/fail.h"
 #include "base/linear.h"
 #include "base/process.h"
 

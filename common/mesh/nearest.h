@@ -1,9 +1,5 @@
 /* The nearest point of a triangle mesh, and its side. */
-#ifndef NEAREST_H
-#define NEAREST_H
-
-#include <stdbool.h>
-#include <stddef.h>
+#pragma once
 
 #include "mesh/mesh.h"
 
@@ -48,5 +44,3 @@ const double (*nearest_corners(const struct nearest *, size_t place))[3];
  * triangle cross the line between them, farther than `clear` from `from`? */
 bool nearest_hides(const struct nearest *, size_t place, const double from[3], const double to[3],
     double clear);
-
-#endif

@@ -2,11 +2,8 @@
  * PLY files, whatever they hold: the header, then the values of its elements in their order. Lists
  * may stand anywhere. Nothing is allocated for what a header claims.
  */
-#ifndef PLY_FILE_H
-#define PLY_FILE_H
+#pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
 #include <stdio.h>
 
 #include "frame/samples.h"
@@ -94,5 +91,3 @@ int ply_check_end(struct ply *);
 int ply_next_value(struct ply *, enum element type, double *out);
 /* The number of entries of a list. -1 after fail(). */
 int ply_next_count(struct ply *, const struct ply_property *, unsigned long long *out);
-
-#endif

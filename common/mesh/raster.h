@@ -8,8 +8,7 @@
  * drawn first; with disjoint bands of rows drawn in parallel the picture does not depend on
  * threads.
  */
-#ifndef RASTER_H
-#define RASTER_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -40,5 +39,3 @@ void raster_free(struct raster *);
  * linearly at the pixel's centre. Not-finite corners draw nothing. */
 void raster_triangle(struct raster *, size_t y0, size_t y1, const struct raster_vertex *a,
     const struct raster_vertex *b, const struct raster_vertex *c);
-
-#endif

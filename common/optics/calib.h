@@ -1,9 +1,5 @@
 /* The calibration of camera and projector. */
-#ifndef CALIB_H
-#define CALIB_H
-
-#include <stdbool.h>
-#include <stddef.h>
+#pragma once
 
 #include "frame/head.h"
 #include "optics/camera_model.h"
@@ -147,5 +143,3 @@ int sensor_fit_check(const struct pinhole *, const struct frame_head *, bool is_
  */
 size_t calib_volume_points(const struct pinhole *camera, const double uvz[3][2],
     double X[CALIB_VOLUME_POINTS][3]);
-
-#endif

@@ -6,10 +6,7 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "base/fail.h"
 #include "base/linear.h"
 #include "base/process.h"
 
@@ -132,6 +129,27 @@ pinhole_fold_square(const struct pinhole *device)
 		}
 	}
 	return least * least;
+}
+
+void
+pinhole_picture_size(const struct pinhole *camera, double size[2])
+{
+	size[0] = camera->w > 0 ? camera->w : 2 * camera->K[2] + 1;
+	size[1] = camera->w > 0 ? camera->h : 2 * camera->K[5] + 1;
+}
+
+double
+length_unit_mm(const char *unit)
+{
+	static const struct {
+		const char *name;
+		double mm;
+	} units[] = { { "mm", 1 }, { "cm", 10 }, { "m", 1000 }, { "um", 1e-3 } };
+
+	for (size_t i = 0; i < sizeof(units) / sizeof(*units); i++)
+		if (!strcmp(unit, units[i].name))
+			return units[i].mm;
+	return 0;
 }
 
 /* ---- the device ---- */

@@ -1,8 +1,5 @@
 /* Cameras, lenses and rotations. */
-#ifndef CAMERA_MODEL_H
-#define CAMERA_MODEL_H
-
-#include <stdbool.h>
+#pragma once
 
 #include "base/linear.h"
 #include "optics/number_file.h"
@@ -97,6 +94,10 @@ struct pinhole {
 	double w, h;			/* full frame in pixels; 0: not known */
 };
 
+/* The size of its picture: w and h, or twice its principal point where they are not known. */
+void pinhole_picture_size(const struct pinhole *, double size[2]);
+/* Millimetres of a unit of lengths, mm, cm, m or um; 0: it is none of them. */
+double length_unit_mm(const char *unit);
 /* K, R, T and distortion to P and fold. */
 void pinhole_complete(struct pinhole *);
 /* World point to distorted pixel. False behind the device. */
@@ -187,5 +188,3 @@ bool device_check_resolution(const char *object, const struct pinhole *, enum de
 bool device_check_tangential(const char *path, const struct pinhole *, const char *name);
 bool device_check_skew(const char *path, const struct pinhole *, const char *name);
 bool device_check_fold(const char *path, const struct pinhole *, const char *name);
-
-#endif

@@ -2,10 +2,7 @@
  * A camera that sees the line of a laser plane, and the stage that moves the object through it
  * (methods §11; Liu 2016 eq 1-3). Lengths are in the calibration's unit.
  */
-#ifndef LASER_H
-#define LASER_H
-
-#include <stdbool.h>
+#pragma once
 
 #include "optics/calib.h"
 #include "run/run.h"
@@ -89,5 +86,3 @@ int stage_history_add(struct stage_history *, const struct run *,
 void stage_history_end(const struct stage_history *);
 /* Takes a point of the world back to where it is with the stage at 0. */
 void stage_pose_undo(const struct stage_pose *, const struct laser *, double X[3]);
-
-#endif

@@ -1,7 +1,6 @@
 /* Named lists of numbers out of YAML, XML and JSON, as much of them as calibrations use; and an
  * editor of such files. */
-#ifndef NUMBER_FILE_H
-#define NUMBER_FILE_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -83,5 +82,3 @@ int number_edit_text(const char *path, const char *text, size_t n, const struct 
 /* The same from a file to a file, which may be the same one: it is replaced when complete. */
 int number_edit_file(const char *from, const char *to, const struct number_edit *edit,
     size_t edits);
-
-#endif

@@ -5,7 +5,6 @@
 #include "optics/stereo.h"
 
 #include <math.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -99,14 +98,6 @@ set_rotations(const char *path, struct stereo *stereo, bool *turned)
 	return 0;
 }
 
-/* The size of a camera's picture: without one in the file, twice its principal point. */
-static void
-picture_size(const struct pinhole *camera, double size[2])
-{
-	size[0] = camera->w > 0 ? camera->w : 2 * camera->K[2] + 1;
-	size[1] = camera->w > 0 ? camera->h : 2 * camera->K[5] + 1;
-}
-
 /* Where the middle of a side's picture appears, x/z and y/z of the rectified camera: the mean of
  * its corners, as OpenCV takes it. */
 static int
@@ -116,7 +107,7 @@ find_middle(const char *path, const struct stereo *stereo, enum stereo_side side
 	const struct pinhole *camera = &stereo->camera[side];
 	double size[2];
 
-	picture_size(camera, size);
+	pinhole_picture_size(camera, size);
 	middle[0] = middle[1] = 0;
 	if (!(size[0] >= 1 && size[1] >= 1))
 		return fail(path, "names no image_size, and the %s camera's principal point %g %g "
@@ -147,7 +138,7 @@ place_pictures(const char *path, struct stereo *stereo, bool turned)
 	const struct pinhole *left = &stereo->camera[0], *right = &stereo->camera[1];
 	double middle[2][2], size[2];
 
-	picture_size(left, size);
+	pinhole_picture_size(left, size);
 	if (find_middle(path, stereo, STEREO_LEFT, middle[0]) < 0 ||
 	    find_middle(path, stereo, STEREO_RIGHT, middle[1]) < 0)
 		return -1;
@@ -306,17 +297,9 @@ set_identity(double R[9])
 static int
 find_scale(const char *path, const char *unit, double *mm)
 {
-	static const struct {
-		const char *name;
-		double mm;
-	} units[] = { { "mm", 1 }, { "cm", 10 }, { "m", 1000 }, { "um", 1e-3 }, { "in", 25.4 } };
-
-	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++)
-		if (!strcmp(unit, units[i].name)) {
-			*mm = units[i].mm;
-			return 0;
-		}
-	return fail(path, "length_unit: expected mm, cm, m, um or in, found %s", unit);
+	*mm = !strcmp(unit, "in") ? 25.4 : length_unit_mm(unit);
+	return *mm > 0 ? 0 :
+	    fail(path, "length_unit: expected mm, cm, m, um or in, found %s", unit);
 }
 
 /* 24 numbers: the left camera's 3x4 matrix, then the right one's. */
@@ -527,7 +510,7 @@ check_agreement(const char *path, const struct stereo *stereo)
 	const struct pinhole *left = &stereo->camera[0];
 	double size[2], worst = 0;
 
-	picture_size(left, size);
+	pinhole_picture_size(left, size);
 	for (size_t i = 0; i < 75; i++) {
 		double z = far[i / 25] * fabs(stereo->baseline_mm);
 		double u = (double)(i % 5) / 4 * size[0], v = (double)(i / 5 % 5) / 4 * size[1];

@@ -3,11 +3,7 @@
  * rotations that turn both cameras until their common x axis is the baseline, so that a point of
  * the scene lies on the same row of both pictures.
  */
-#ifndef STEREO_H
-#define STEREO_H
-
-#include <stdbool.h>
-#include <stddef.h>
+#pragma once
 
 #include "optics/calib.h"
 #include "run/stage.h"
@@ -67,5 +63,3 @@ void stereo_describe(const struct stereo *, enum stereo_side, double bin, struct
  * the view is unset. -1 after fail() where some are missing or are no such numbers.
  */
 int stereo_view(const struct run *, const struct frame_head *, struct stereo_view *, bool *found);
-
-#endif

@@ -6,11 +6,8 @@
 #include "points/cloud.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/cpu_level.h"
-#include "base/fail.h"
 #include "base/linear.h"
 #include "base/numbers.h"
 #include "base/process.h"

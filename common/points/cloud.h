@@ -1,10 +1,5 @@
 /* Points of a surface in cubes, with normals by their neighbours. */
-#ifndef CLOUD_H
-#define CLOUD_H
-
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#pragma once
 
 #include "frame/frame.h"
 #include "points/grid.h"
@@ -98,5 +93,3 @@ void cloud_free(struct cloud *);
 /* The points within `reach` cells of a brick's nodes, as the grid places bricks. */
 void near_find(struct near *, const struct cloud *, const int64_t place[3], double reach);
 void near_free(struct near *);
-
-#endif

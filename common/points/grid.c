@@ -5,10 +5,7 @@
 #include "points/grid.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "base/fail.h"
 #include "base/numbers.h"
 #include "base/process.h"
 

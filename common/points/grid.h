@@ -1,10 +1,5 @@
 /* The spatial index of point clouds: points sorted into cubes. */
-#ifndef GRID_H
-#define GRID_H
-
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#pragma once
 
 #include "run/run.h"
 
@@ -104,5 +99,3 @@ size_t grid_around(const struct grid *, const float p[3], uint32_t cell[27]);
 /* The different points in the cube of a point and in the 26 around it, sorted by their coordinates:
  * their number. */
 size_t grid_different(const struct grid *, size_t point, uint32_t points[GRID_MOST_AROUND]);
-
-#endif

@@ -1,9 +1,5 @@
 /* Registration of point clouds: poses, rigid steps, iterated closest points. */
-#ifndef ICP_H
-#define ICP_H
-
-#include <stdbool.h>
-#include <stddef.h>
+#pragma once
 
 #include "points/cloud.h"
 #include "points/ordered_view.h"
@@ -133,5 +129,3 @@ int icp_view_take_cloud(struct run *, const struct cloud *, struct icp_view *);
 int icp_fit(struct run *run, struct icp_view *view, size_t views, bool ring, double max_rms,
     size_t *steps);
 void icp_view_free(struct icp_view *);
-
-#endif

@@ -5,10 +5,7 @@
 #include "points/ordered_view.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "base/fail.h"
 #include "base/linear.h"
 #include "base/numbers.h"
 #include "base/process.h"
@@ -491,8 +488,7 @@ ordered_view_make(struct run *run, const char *name, const struct frame *frame,
 	*view = (struct ordered_view){ .w = frame->head.w, .h = frame->head.h };
 	if (head_is_table(&frame->head) || view->h <= 2 * HALF_WINDOW || view->w <= 2 * HALF_WINDOW)
 		return fail(name, "is no ordered frame but a table of points, or too small");
-	for (size_t k = 0; k < 3; k++)
-		making.x[k] = head_channel(&frame->head, (char[2]){ "xyz"[k] });
+	head_xyz(&frame->head, making.x);
 	view->pixel = must_alloc(view->w * view->h, sizeof(*view->pixel));
 	making.sums = must_alloc(6 * view->w * view->h, sizeof(*making.sums));
 	run_for(run, view->h, copy_row, &making);

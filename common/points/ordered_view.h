@@ -1,8 +1,5 @@
 /* Organised points and the camera that saw them. */
-#ifndef ORDERED_VIEW_H
-#define ORDERED_VIEW_H
-
-#include <stdbool.h>
+#pragma once
 
 #include "frame/frame.h"
 #include "run/run.h"
@@ -58,5 +55,3 @@ void ordered_view_free(struct ordered_view *);
 /* n points, X Y Z u v each. camera->rms_px is the quality of the fit: INFINITY where there is
  * none. */
 void ordered_camera_fit(const double (*sample)[5], size_t n, struct ordered_camera *);
-
-#endif

@@ -6,10 +6,7 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "base/fail.h"
 #include "base/process.h"
 #include "base/text.h"
 #include "points/visible.h"
@@ -131,15 +128,6 @@ between(const struct pose *from, const struct pose *to)
 	return pose;
 }
 
-/* The channels x y z; false where one is missing. */
-static bool
-find_xyz(const struct frame_head *head, size_t channel[3])
-{
-	for (size_t k = 0; k < 3; k++)
-		channel[k] = head_channel(head, (char[2]){ "xyz"[k] });
-	return channel[0] != NO_CHANNEL && channel[1] != NO_CHANNEL && channel[2] != NO_CHANNEL;
-}
-
 /* ---- poses in metres for points in millimetres ---- */
 
 #define TURN_LEAST (M_PI / 36)
@@ -153,7 +141,7 @@ mean_distance(const struct frame *frame)
 {
 	double sum[3] = { 0 }, all = 0, n = 0, cone;
 	size_t channel[3];
-	const bool has_points = find_xyz(&frame->head, channel);
+	const bool has_points = head_xyz(&frame->head, channel);
 
 	for (size_t y = 0; y < frame->head.h && has_points; y++) {
 		const float *v[3];
@@ -217,8 +205,8 @@ is_same(const struct frame *a, const struct frame *b)
 	struct same_values same = { 0 };
 	size_t in_a[3], in_b[3];
 
-	if (a->head.w != b->head.w || a->head.h != b->head.h || !find_xyz(&a->head, in_a) ||
-	    !find_xyz(&b->head, in_b))
+	if (a->head.w != b->head.w || a->head.h != b->head.h || !head_xyz(&a->head, in_a) ||
+	    !head_xyz(&b->head, in_b))
 		return false;
 	for (size_t k = 0; k < 3; k++)
 		for (size_t y = 0; y < a->head.h && !same.differ; y++)
@@ -345,7 +333,7 @@ check_overlap(struct views *views, struct run *run, const struct view_frame *of)
 	size_t channel[3];
 
 	if (views->warned || views->compared == OVERLAP_FRAMES || head_is_table(head) ||
-	    !find_xyz(head, channel))
+	    !head_xyz(head, channel))
 		return 0;
 	views->compared++;
 	if (ordered_view_make(run, "", of->frame, &view) < 0) {

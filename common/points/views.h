@@ -1,9 +1,5 @@
 /* Several views of one object: their frames, the poses that take them to one world. */
-#ifndef VIEWS_H
-#define VIEWS_H
-
-#include <stdbool.h>
-#include <stddef.h>
+#pragma once
 
 #include "base/opt.h"
 #include "frame/frame.h"
@@ -66,5 +62,3 @@ int views_check_number(const struct views *, const struct run *);
  * the other one in its picture. */
 void views_conclude(const struct views *);
 void views_close(struct views *);
-
-#endif

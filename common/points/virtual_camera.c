@@ -8,10 +8,6 @@
  */
 #include "points/virtual_camera.h"
 
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/fail.h"
 #include "base/linear.h"
 #include "base/process.h"
 #include "mesh/raster.h"

@@ -1,6 +1,5 @@
 /* Triangles, and the points of a table as discs, seen from afar: orthographic depth. */
-#ifndef VIRTUAL_CAMERA_H
-#define VIRTUAL_CAMERA_H
+#pragma once
 
 #include <math.h>
 
@@ -48,5 +47,3 @@ widen(struct box *box, const double low[3], const double high[3])
 		box->high[k] = high[k] > box->high[k] ? high[k] : box->high[k];
 	}
 }
-
-#endif

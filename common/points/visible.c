@@ -1,9 +1,6 @@
 /* Which points a camera sees from a pose, and how much of two views overlaps. */
 #include "points/visible.h"
 
-#include <stdint.h>
-#include <stdlib.h>
-
 #include "base/numbers.h"
 #include "base/process.h"
 #include "base/px.h"

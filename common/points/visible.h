@@ -1,10 +1,7 @@
 /* Visible points and the overlap of views. */
-#ifndef VISIBLE_H
-#define VISIBLE_H
+#pragma once
 
 #include <math.h>
-#include <stdbool.h>
-#include <stddef.h>
 
 #include "frame/frame.h"
 #include "mesh/raster.h"
@@ -113,5 +110,3 @@ struct view_overlap {
 /* pose: from the source to the target. */
 void view_overlap_find(const struct ordered_view *target, const struct ordered_view *source,
     const struct pose *pose, struct view_overlap *);
-
-#endif

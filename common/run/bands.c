@@ -6,10 +6,7 @@
 #include "run/bands.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "base/fail.h"
 #include "base/process.h"
 #include "run/sampler.h"
 #include "run/second_input.h"
@@ -798,4 +795,3 @@ bands_add_times(struct segment *segment)
 		timing->frames++;
 	}
 }
-

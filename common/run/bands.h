@@ -1,6 +1,5 @@
 /* Bands of rows, their memory, and planes that pass unchanged. */
-#ifndef BANDS_H
-#define BANDS_H
+#pragma once
 
 #include <stdalign.h>
 
@@ -89,5 +88,3 @@ size_t bands_least(const struct segment *);
 void bands_conclude_map(struct link *, const struct check_sample *);
 /* Adds what the last frame took to the times of its maps. */
 void bands_add_times(struct segment *);
-
-#endif

@@ -5,11 +5,8 @@
 #include <dirent.h>
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
-#include "base/fail.h"
 #include "base/process.h"
 #include "gpu/gpu.h"
 #include "io/safe_file.h"
@@ -53,14 +50,6 @@ time_copies(struct copier *copier, size_t n, size_t bytes, bool up)
 	return progress_seconds() - start;
 }
 
-static int
-by_value(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
-
 /* Best, median and worst of some rounds, after one that is not counted. */
 static int
 time_rounds(struct copier *copier, size_t n, size_t bytes, bool up, struct cost_span *span)
@@ -74,7 +63,7 @@ time_rounds(struct copier *copier, size_t n, size_t bytes, bool up, struct cost_
 		if (seconds[i] < 0)
 			return -1;
 	}
-	qsort(seconds, ROUNDS, sizeof(*seconds), by_value);
+	qsort(seconds, ROUNDS, sizeof(*seconds), numbers_compare_doubles);
 	*span = (struct cost_span){ seconds[0], seconds[ROUNDS / 2], seconds[ROUNDS - 1] };
 	return 0;
 }
@@ -122,7 +111,7 @@ time_moves(struct copier *copier, const struct gpu_block *block, double *middle)
 		return -1;
 	for (size_t i = 0; i < ROUNDS; i++)
 		seconds[i] = gpu_job_dispatch_seconds(copier->job, i);
-	qsort(seconds, ROUNDS, sizeof(*seconds), by_value);
+	qsort(seconds, ROUNDS, sizeof(*seconds), numbers_compare_doubles);
 	*middle = seconds[ROUNDS / 2];
 	return 0;
 }

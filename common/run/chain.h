@@ -2,8 +2,7 @@
  * The runner: frames are pushed through a chain of stages (stage.h). Consecutive maps are taken
  * through together, band by band; flows get whole frames.
  */
-#ifndef CHAIN_H
-#define CHAIN_H
+#pragma once
 
 #include "run/segment.h"
 
@@ -20,5 +19,3 @@ void plan_free(struct link *);
 /* Sets the segment's n and h: maps from its first one on that are planned for its input and go
  * together on one side. SURVEY_SKIPS: the frame gives no output. -1 after fail(). */
 int plan_segment(struct segment *);
-
-#endif

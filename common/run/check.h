@@ -2,12 +2,9 @@
  * What the runner says of results without a valid pixel; and what a check is: the facts that it
  * judges by, the sample that it sees, the line that it prints.
  */
-#ifndef CHECK_H
-#define CHECK_H
+#pragma once
 
 #include <stdarg.h>
-#include <stdbool.h>
-#include <stddef.h>
 
 #include "frame/frame.h"
 
@@ -323,5 +320,3 @@ struct check {
 void run_judge(struct run *);
 /* For plan: the facts of the stage's run, absent until plan sets them. */
 struct check_facts *run_check_facts(struct run *);
-
-#endif

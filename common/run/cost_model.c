@@ -6,11 +6,8 @@
 #include "run/cost_model.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/cache.h"
-#include "base/fail.h"
 #include "base/process.h"
 #include "base/text.h"
 #include "run/bands.h"

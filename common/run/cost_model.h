@@ -14,8 +14,7 @@
  * unless frames wait for each other's state. `fringepipe --calibrate` measures all that once, a
  * file in the user's cache keeps it, -d auto decides by it.
  */
-#ifndef COST_MODEL_H
-#define COST_MODEL_H
+#pragma once
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -101,5 +100,3 @@ void placement_choose(const struct segment *, bool on_device[]);
  * keeps it in the user's cache folder. -1 after fail().
  */
 int calibrate(const char *which, int threads);
-
-#endif

@@ -1,6 +1,5 @@
 /* Segments on the Vulkan device. */
-#ifndef DEVICE_H
-#define DEVICE_H
+#pragma once
 
 #include "gpu/gpu.h"
 #include "run/segment.h"
@@ -44,5 +43,3 @@ void device_gives_way(struct chain *);
 int device_drain(struct chain *, struct link *, size_t to, device_complete *);
 /* Waits for the jobs in flight and frees them; their frames are dropped. */
 void device_abandon(struct gpu *, struct link *);
-
-#endif

@@ -1,8 +1,6 @@
 /* Computes several frames at the same time where one frame has too few rows for all threads. */
 #include "run/frame_jobs.h"
 
-#include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
 

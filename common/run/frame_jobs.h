@@ -1,6 +1,5 @@
 /* Several frames at the same time, each with memory of its own. */
-#ifndef FRAME_JOBS_H
-#define FRAME_JOBS_H
+#pragma once
 
 #include "run/segment.h"
 
@@ -29,5 +28,3 @@ int frame_jobs_submit(struct segment *);
 int frame_jobs_drain(struct chain *, struct link *, size_t to, frame_jobs_complete *);
 /* Forgets them. */
 void frame_jobs_free(struct link *);
-
-#endif

@@ -4,9 +4,6 @@
  */
 #include "run/gather.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/process.h"
 
 /* ---- colour ---- */
@@ -72,8 +69,7 @@ colour_reduce(const struct run *run, struct frame **frame)
 		return -1;
 	for (size_t i = 0; i < n; i++)
 		strcpy(reduced->head.channel[i], "image");
-	frame_free(*frame);
-	*frame = reduced;
+	frame_replace(frame, reduced);
 	return 0;
 }
 

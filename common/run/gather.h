@@ -1,7 +1,6 @@
 /* How incoming frames become inputs: of colour images planes, and of as many planes as a stage
  * wants one input. */
-#ifndef GATHER_H
-#define GATHER_H
+#pragma once
 
 #include "run/segment.h"
 
@@ -23,5 +22,3 @@ void gather_lose(struct link *, size_t images, const struct fail_record *reason)
 /* Nothing more belongs to the measurement at hand. True: it is incomplete, and lost for the reason
  * in link->loss, unless that is empty. Its planes are forgotten. */
 bool gather_break(struct link *);
-
-#endif

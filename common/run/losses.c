@@ -2,10 +2,7 @@
 #include "run/losses.h"
 
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "base/fail.h"
 #include "base/process.h"
 #include "run/device.h"
 #include "run/frame_jobs.h"
@@ -408,4 +405,3 @@ losses_conclude(const struct chain *chain)
 	return fail(NULL, "%zu of %zu %s%s %s lost", losses->n, of, losses_word(chain),
 	    of == 1 ? "" : "s", losses->n == 1 ? "was" : "were");
 }
-

@@ -1,6 +1,5 @@
 /* Frames that are lost under --keep-going. */
-#ifndef LOSSES_H
-#define LOSSES_H
+#pragma once
 
 #include "io/background_io.h"
 #include "run/segment.h"
@@ -40,5 +39,3 @@ int losses_end_measurement(struct chain *, const char *what);
 int losses_conclude(const struct chain *);
 /* What its inputs are called: measurement, or frame. */
 const char *losses_word(const struct chain *);
-
-#endif

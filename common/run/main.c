@@ -6,7 +6,8 @@
 
 #include <signal.h>
 #include <stdio.h>
-#include <string.h>
+
+#include "base/text.h"
 
 #define X(name) extern const struct stage stage_##name;
 TOOLS
@@ -40,9 +41,7 @@ main(int argc, char **argv)
 	/* a write that meets ulimit -f fails, and that of a driver's cache may */
 	signal(SIGXFSZ, SIG_IGN);
 #ifdef CHAIN
-	const char *slash = argc ? strrchr(argv[0], '/') : NULL;
-
-	return run_as(slash ? slash + 1 : argc ? argv[0] : "fringepipe", argc, argv);
+	return run_as(path_name(argc ? argv[0] : "fringepipe"), argc, argv);
 #else
 	return stage_main(stage_table[0].name, argc, argv);
 #endif

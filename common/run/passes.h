@@ -6,11 +6,7 @@
  * The shader (tools/NAME/NAME.comp or NAME_WORD.comp) includes common/gpu/gpu.glsl and the stage's
  * own .px.h; the block's struct stands in both languages with the same members of 4 or 8 bytes.
  */
-#ifndef PASSES_H
-#define PASSES_H
-
-#include <stdbool.h>
-#include <stdint.h>
+#pragma once
 
 #include "frame/frame.h"
 #include "gpu/gpu.h"
@@ -43,6 +39,9 @@ struct pass {
 /* For shaders that make four pixels of a row per invocation, and for those that make one. */
 #define PASS_FOURS .tile = { 64, 8 }, .local = { 16, 8 }
 #define PASS_PIXELS .tile = { 16, 8 }, .local = { 16, 8 }
+
+/* A pass's shader, and the block that it reads. */
+#define PASS_OF(name, data) .shader = SHADER(name), .block = &(data), .bytes = sizeof(data)
 
 struct passes;
 struct run;
@@ -77,5 +76,3 @@ void passes_exact(struct passes *);
 void passes_whole(struct passes *);
 /* This cannot be done on the device, which is no error: the processor does it. Returns 0. */
 int passes_refuse(struct passes *, const char *why);
-
-#endif

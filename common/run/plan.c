@@ -5,9 +5,6 @@
 #include "base/process.h"
 #include "run/chain.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "run/bands.h"
 #include "run/cost_model.h"
 #include "run/device.h"

@@ -4,8 +4,6 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/process.h"
 #include "run/bands.h"
@@ -31,6 +29,29 @@ run_emit(struct run *run, struct frame *frame)
 	status = run->chain->push(run->chain, run->position + 1, frame);
 	run->link->after_s += progress_seconds() - start;
 	return status;
+}
+
+int
+run_emit_if(struct run *run, int status, struct frame *frame)
+{
+	if (status == 0)
+		return run_emit(run, frame);
+	frame_free(frame);
+	return -1;
+}
+
+size_t
+run_take_word(struct run *run, const char *const *words, size_t n)
+{
+	size_t i = 0;
+
+	while (i < n && !(run->operands && !strcmp(run->operand[0], words[i])))
+		i++;
+	if (i < n) {
+		run->operand++;
+		run->operands--;
+	}
+	return i;
 }
 
 bool

@@ -1,8 +1,5 @@
 /* What a stage may call of the runner, and what it knows of its run. */
-#ifndef RUN_H
-#define RUN_H
-
-#include <stdbool.h>
+#pragma once
 
 #include "base/opt.h"
 #include "frame/frame.h"
@@ -63,6 +60,10 @@ int run_frame_memory(struct run *, void *pointer, size_t bytes);
 
 /* Hands a frame on, taking ownership; appends cmd.N. 0; -1 when the chain is stopping. */
 int run_emit(struct run *, struct frame *);
+/* The same where status is 0; else frees it (it may be NULL) and returns -1. */
+int run_emit_if(struct run *, int status, struct frame *);
+/* For STAGE_WORD: takes the first operand, one of n words, away. Its index; n: it is no such. */
+size_t run_take_word(struct run *, const char *const *words, size_t n);
 /* Is it --keep-going? */
 bool run_keeps_going(const struct run *);
 /* Do the first stage's images come from a stream (a pipe)? */
@@ -114,5 +115,3 @@ size_t run_state_in(const struct run *, size_t i);
 size_t run_state_out(const struct run *, size_t i);
 /* For plan and survey: nothing is remembered of the frames before. */
 void run_forget_state(struct run *);
-
-#endif

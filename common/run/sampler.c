@@ -10,8 +10,6 @@
 #include "run/sampler.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/process.h"
 #include "run/second_input.h"

@@ -1,8 +1,7 @@
 /* The runner's side of checks: choosing them, letting them judge, printing (check.c), and copying
  * the rows that they look at (sampler.c). A stage without checks has no link->checks, and none of
  * this costs anything. */
-#ifndef SAMPLER_H
-#define SAMPLER_H
+#pragma once
 
 #include "run/check.h"
 #include "run/segment.h"
@@ -62,5 +61,3 @@ enum check_time { CHECK_TAKEN = 1, CHECK_EMITTED = 2, CHECK_COMPLETE = 3 };
  * at the output; when it has emitted a frame, by the others; when a map's frame is complete, by
  * all. */
 void checks_judge(struct link *, const struct check_sample *, enum check_time);
-
-#endif

@@ -3,8 +3,6 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/process.h"
 #include "io/background_io.h"
@@ -366,8 +364,7 @@ second_inputs_add(const struct link *link, struct frame **frame)
 	for (size_t i = 0; i < link->second_inputs; i++)
 		for (size_t k = 0; k < link->second_input[i].frame->head.c; k++)
 			frame_share(wide, c++, link->second_input[i].frame, k);
-	frame_free(*frame);
-	*frame = wide;
+	frame_replace(frame, wide);
 	return 0;
 }
 
@@ -508,8 +505,7 @@ frame_mask_input(struct link *link, struct frame **frame)
 		return -1;
 	for (size_t c = 0; c < masked->head.c; c++)
 		mask_plane(second->frame, *frame, masked, c);
-	frame_free(*frame);
-	*frame = masked;
+	frame_replace(frame, masked);
 	return 0;
 }
 
@@ -575,4 +571,3 @@ frame_mask_result(struct chain *chain, struct frame *frame)
 	chain->result_mask[i] = chain->result_mask[--chain->result_masks];
 	return status;
 }
-

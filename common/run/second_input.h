@@ -4,8 +4,7 @@
  * behind its own, named "OPTION.CHANNEL" (for OPT_STREAMS "OPTION1.CHANNEL", "OPTION2.CHANNEL",
  * ...).
  */
-#ifndef SECOND_INPUT_H
-#define SECOND_INPUT_H
+#pragma once
 
 #include "run/segment.h"
 
@@ -57,5 +56,3 @@ int second_inputs_check_size(const struct link *, const struct frame_head *);
 void second_inputs_lend(const struct link *, struct plane *to);
 /* Adds their planes to the frame itself, which a flow will own. -1 after fail(). */
 int second_inputs_add(const struct link *, struct frame **);
-
-#endif

@@ -4,9 +4,6 @@
  */
 #include "run/segment.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/process.h"
 
 #define ROWS_LEAST 6		/* that are taken at a time, at the end of a share */

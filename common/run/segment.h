@@ -1,10 +1,7 @@
 /* The shares of rows that threads take, and the runner's own types: chain, link and segment. */
-#ifndef SEGMENT_H
-#define SEGMENT_H
+#pragma once
 
 #include <pthread.h>
-#include <stdbool.h>
-#include <stddef.h>
 
 #include "base/thread_pool.h"
 #include "io/background_io.h"
@@ -273,5 +270,3 @@ bool link_takes(const struct link *, enum sample);
 const struct opt *link_options(const struct stage *);
 /* Pixels of all channels that a planned map reads and makes. */
 double link_samples(const struct link *);
-
-#endif

@@ -1,6 +1,5 @@
 /* Setting up a chain: words become links, options are parsed, every init runs, the device opens. */
-#ifndef SETUP_H
-#define SETUP_H
+#pragma once
 
 #include "run/chain.h"
 
@@ -51,5 +50,3 @@ struct measure {
 
 /* Runs a chain of words and finds what its first stage took. -1 after fail(). */
 int setup_measure(int words, char **word, const struct measure *, struct timing *);
-
-#endif

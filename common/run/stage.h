@@ -10,16 +10,11 @@
  * Order of calls: options of all stages are parsed, then every init, then frames are read. `plan`
  * runs before a stage's first frame and again whenever the head of its input differs.
  */
-#ifndef STAGE_H
-#define STAGE_H
-
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#pragma once
 
 #include "base/cpu_level.h"
-#include "base/fail.h"
 #include "base/opt.h"
+#include "base/process.h"
 #include "frame/frame.h"
 #include "run/run.h"
 
@@ -144,6 +139,10 @@ struct body {
 #define FLAG_ROW(letter, name, field, help) \
 	{ letter, name, NULL, OPT_FLAG, AT(field), NULL, 0, 0, NULL, help, NULL }
 
+/* In a tool's struct stage: the sizes of its options' values, and of its private struct. */
+#define STAGE_MEMORY(priv) \
+	.parameter_size = sizeof(struct parameters), .private_size = sizeof(struct priv)
+
 /* Where a tool's rows are compiled for each instruction level (base/cpu_level.h), BODY_ROWS(gauss,
  * filter) defines gauss_filter(), a body's `rows`, which calls those of this machine's level. */
 #define BODY_ROWS(tool, field) \
@@ -201,5 +200,3 @@ extern const struct stage_row stage_table[];
 extern const char program_version[];
 /* The tool of a name; NULL if there is none. */
 const struct stage *stage_find(const char *name);
-
-#endif

@@ -4,11 +4,8 @@
 #include <math.h>
 #include <poll.h>
 #include <signal.h>
-#include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
-#include "base/fail.h"
 #include "base/process.h"
 #include "io/command_file.h"
 #include "io/target.h"
@@ -77,8 +74,7 @@ screen_load(struct screen *screen, struct frame **frame, const char *name, size_
 		fail_prefix(name);
 		return -1;
 	}
-	frame_free(*frame);
-	*frame = NULL;
+	frame_replace(frame, NULL);
 	return 0;
 }
 

@@ -3,11 +3,8 @@
  * of it. A layer fills in struct screen: x11.c has outputs of an X server, a test its own with a
  * clock that jumps.
  */
-#ifndef SCREEN_H
-#define SCREEN_H
+#pragma once
 
-#include <stdbool.h>
-#include <stdint.h>
 #include <stdio.h>
 
 #include "frame/frame.h"
@@ -85,5 +82,3 @@ int screen_x11_list(FILE *);
  */
 int screen_x11_open(struct screen *, const char *name, size_t w, size_t h, bool force,
     bool verbose);
-
-#endif

@@ -13,15 +13,12 @@
 #include <fcntl.h>
 #include <math.h>
 #include <signal.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/wait.h>
 #include <unistd.h>
 #include <xcb/present.h>
 #include <xcb/randr.h>
 #include <xcb/xcb.h>
 
-#include "base/fail.h"
 #include "base/process.h"
 
 #define REFRESH_WAIT_S 5.0	/* an output that sleeps sends no refresh */

@@ -5,8 +5,6 @@
 #include "unwrap/absolute.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/process.h"
 

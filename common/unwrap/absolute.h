@@ -1,10 +1,7 @@
 /* Absolute and wrapped phases: ranges, anchors, means, marker fringes. */
-#ifndef ABSOLUTE_H
-#define ABSOLUTE_H
+#pragma once
 
 #include <limits.h>
-#include <stdbool.h>
-#include <stddef.h>
 
 #include "frame/meta.h"
 #include "unwrap/regions.h"
@@ -100,5 +97,3 @@ int absolute_plan(const struct run *, const struct absolute_options *, const str
  * result, for one of the components' phase. -1 after fail(). */
 int absolute_place(
     const struct absolute *, struct components *, const struct frame *in, double rad);
-
-#endif

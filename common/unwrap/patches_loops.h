@@ -1,8 +1,5 @@
 /* Cuts an image's squares into patches, at the instruction level of the file that includes it. */
-#ifndef PATCHES_LOOPS_H
-#define PATCHES_LOOPS_H
-
-#include <string.h>
+#pragma once
 
 #include "unwrap/regions.h"
 
@@ -324,5 +321,3 @@ patches_cut_row(void *arg, size_t j)
 		}
 	}
 }
-
-#endif

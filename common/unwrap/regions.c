@@ -6,11 +6,6 @@
 
 #include <math.h>
 #include <stdatomic.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/process.h"
 #include "image/statistics.h"

@@ -1,11 +1,7 @@
 /* Patches, borders and components of spatial unwrapping. */
-#ifndef REGIONS_H
-#define REGIONS_H
+#pragma once
 
 #include <math.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 
 #include "run/stage.h"
 
@@ -380,5 +376,3 @@ void components_refer(struct components *, const struct frame *, size_t ref_chan
  */
 void components_number(struct components *, size_t least, bool anchored);
 void components_free(struct components *);
-
-#endif

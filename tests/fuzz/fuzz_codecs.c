@@ -68,6 +68,8 @@ load_whole(const struct codec *codec, const unsigned char *data, size_t n)
 	check(loader.file && codec->load(&loader, &same) == 1, "refused from a stream");
 	check_same(frame, same);
 	check(fgetc(loader.file) == EOF, "more behind the frame");
+	if (codec->load_end)
+		codec->load_end(&loader);
 	frame_free(frame);
 	frame_free(same);
 	fclose(loader.file);

@@ -4,10 +4,6 @@
  */
 #include "boardfind.h"
 
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/process.h"
 #include "feature/board.h"
 #include "run/stage.h"
 
@@ -168,21 +164,6 @@ arrives(struct run *run, const struct frame_head *head, const char *path, size_t
 	return 0;
 }
 
-/* The key `name` where there is none: the file's name without suffix. */
-static int
-set_name(struct meta *meta, const char *path)
-{
-	const char *slash = path ? strrchr(path, '/') : NULL, *name = slash ? slash + 1 : path;
-	const char *dot = name ? strrchr(name, '.') : NULL;
-	size_t length = !name ? 0 : dot && dot > name ? (size_t)(dot - name) : strlen(name);
-
-	for (size_t i = 0; i < length; i++)
-		if (name[i] <= ' ' || name[i] > '~' || name[i] == ':')
-			return 0;
-	return length == 0 || meta_get(meta, "name") ? 0 :
-	    meta_setf(meta, "name", "%.*s", (int)length, name);
-}
-
 static int
 take_frame(struct run *run, struct frame *in)
 {
@@ -195,7 +176,8 @@ take_frame(struct run *run, struct frame *in)
 	if (status == 0) {
 		meta_free(&gray->head.meta);
 		meta_copy(&gray->head.meta, &in->head.meta);
-		status = set_name(&gray->head.meta, priv->path);
+		if (priv->path && !meta_get(&gray->head.meta, "name"))
+			status = meta_set_file_name(&gray->head.meta, priv->path);
 		if (status < 0)
 			frame_free(gray);
 	}
@@ -281,8 +263,7 @@ const struct stage stage_boardfind = {
 	.name = "boardfind",
 	.summary = "points of a calibration board in pictures",
 	.options = options,
-	.parameter_size = sizeof(struct parameters),
-	.private_size = sizeof(struct priv),
+	STAGE_MEMORY(priv),
 	.traits = STAGE_ANY_TYPE,
 	.init = init,
 	.release = release,

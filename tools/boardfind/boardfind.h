@@ -1,6 +1,5 @@
 /* The loop of boardfind_rows.c. */
-#ifndef BOARDFIND_H
-#define BOARDFIND_H
+#pragma once
 
 #include "base/cpu_level.h"
 #include "feature/corner.h"
@@ -11,5 +10,3 @@ struct boardfind_rows {
 	    size_t y, float *work, float *const out[DERIVATIVES]);
 };
 LEVELS_OF(boardfind_rows)
-
-#endif

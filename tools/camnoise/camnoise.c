@@ -4,10 +4,7 @@
  * of their levels. The line through these variances is fringe/phase_noise.c's.
  */
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "base/process.h"
 #include "fringe/measurement.h"
 #include "fringe/phase_noise.h"
 #include "io/safe_file.h"
@@ -245,8 +242,7 @@ const struct stage stage_camnoise = {
 	.name = "camnoise",
 	.summary = "a camera's read noise and gain from pairs of images of one scene",
 	.options = options,
-	.parameter_size = sizeof(struct parameters),
-	.private_size = sizeof(struct priv),
+	STAGE_MEMORY(priv),
 	.traits = STAGE_ANY_TYPE | STAGE_SINK,
 	.init = init,
 	.release = release,

@@ -4,12 +4,8 @@
  */
 #include "depthdec.h"
 
-#include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "base/process.h"
 #include "image/statistics.h"
 #include "run/passes.h"
 #include "depthdec.block.h"
@@ -389,8 +385,7 @@ passes(struct run *run, struct passes *passes)
 		planes->mask };
 	uint c[5];
 	struct depthdec_block block;
-	struct pass pass = { .shader = SHADER(depthdec), .block = &block, .bytes = sizeof(block),
-		PASS_FOURS };
+	struct pass pass = { PASS_OF(depthdec, block), PASS_FOURS };
 
 	for (int i = 0; i < 5; i++) {
 		c[i] = channel[i] == NO_CHANNEL ? DEPTHDEC_NONE : (uint)channel[i];
@@ -518,8 +513,7 @@ const struct stage stage_depthdec = {
 	.summary = "the depth in a video that depthenc made",
 	.example = { "depthdec", "depthcode", "again" },
 	.options = options,
-	.parameter_size = sizeof(struct parameters),
-	.private_size = sizeof(struct priv),
+	STAGE_MEMORY(priv),
 	.traits = STAGE_ANY_TYPE,
 	.init = init,
 	.plan = plan,

@@ -1,6 +1,7 @@
 /* What depthdec keeps of its options and of a frame's keys, and the loops of depthdec_rows.c. */
-#ifndef DEPTHDEC_H
-#define DEPTHDEC_H
+#pragma once
+
+#include <math.h>
 
 #include "holo/depthcode.h"
 #include "image/texture.h"
@@ -67,5 +68,3 @@ struct depthdec_rows {
 	    const struct depthcode_code *, size_t step, size_t *n);
 };
 LEVELS_OF(depthdec_rows)
-
-#endif

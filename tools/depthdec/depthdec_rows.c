@@ -4,9 +4,6 @@
  */
 #include "depthdec.h"
 
-#include <math.h>
-#include <string.h>
-
 #include "holo/depthcode.px.h"
 #include "image/texture_rows.h"
 

@@ -7,10 +7,7 @@
 
 #include <float.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "base/process.h"
 #include "frame/key_lines.h"
 #include "run/passes.h"
 #include "depthenc.block.h"
@@ -116,8 +113,7 @@ passes(struct run *run, struct passes *passes)
 		.wide = priv->depthcode.bits > 8, .zero = code->zero,
 		.per_depth = code->per_depth, .guard = code->guard, .swing = code->swing,
 		.middle = code->middle, .amplitude = code->amplitude, .fringes = code->fringes };
-	struct pass pass = { .shader = SHADER(depthenc), .block = &block, .bytes = sizeof(block),
-		PASS_FOURS };
+	struct pass pass = { PASS_OF(depthenc, block), PASS_FOURS };
 
 	if (priv->fills || priv->texture.from.n)
 		return passes_refuse(passes, "the processor fills holes and puts textures");
@@ -252,8 +248,7 @@ const struct stage stage_depthenc = {
 	.example = { "depthenc --depth-range=-20,20", "depth", "depthcode" },
 	.options = options,
 	.usual = "layout bits depth-range mask texture",
-	.parameter_size = sizeof(struct parameters),
-	.private_size = sizeof(struct priv),
+	STAGE_MEMORY(priv),
 	.traits = STAGE_UNITS,
 	.init = init,
 	.plan = plan,

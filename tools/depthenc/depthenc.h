@@ -1,6 +1,5 @@
 /* What depthenc keeps of its options and of frames, and the loops of depthenc_rows.c. */
-#ifndef DEPTHENC_H
-#define DEPTHENC_H
+#pragma once
 
 #include "holo/depthcode.h"
 #include "image/depth_range.h"
@@ -88,5 +87,3 @@ struct depthenc_rows {
 	void (*pull_block)(void *filling, size_t block);
 };
 LEVELS_OF(depthenc_rows)
-
-#endif

@@ -5,7 +5,6 @@
 #include "depthenc.h"
 
 #include <float.h>
-#include <string.h>
 
 #include "holo/depthcode.px.h"
 #include "image/texture_rows.h"

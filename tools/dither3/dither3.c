@@ -7,10 +7,7 @@
 #include "dither3.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "base/process.h"
 #include "run/passes.h"
 #include "dither3.block.h"
 
@@ -134,8 +131,7 @@ dither3_passes(struct run *run, struct passes *passes)
 	struct dither3_block block = { .type = passes_input(passes)->type,
 		.w = (uint)passes_input(passes)->w, .pack = priv->keys.pack,
 		.texture_bits = (uint)priv->keys.texture_bits, .to_circle = priv->to_circle };
-	struct pass pass = { .shader = SHADER(dither3), .block = &block, .bytes = sizeof(block),
-		PASS_FOURS };
+	struct pass pass = { PASS_OF(dither3, block), PASS_FOURS };
 
 	if (priv->keys.marked)
 		return passes_refuse(passes, "jumps are marked");
@@ -351,8 +347,7 @@ const struct stage stage_dither3 = {
 	.name = "dither3",
 	.summary = "a Holoimage in three bits a pixel",
 	.options = options,
-	.parameter_size = sizeof(struct parameters),
-	.private_size = sizeof(struct priv),
+	STAGE_MEMORY(priv),
 	.traits = STAGE_ANY_TYPE,
 	.example = { "dither3 -m bayer", "holo", "three" },
 	.init = init,

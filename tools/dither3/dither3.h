@@ -2,8 +2,7 @@
  * What the files of dither3 share: what it keeps of its options and of a picture's keys, the memory
  * of frames that are dithered as a whole, and the loops of dither3_rows.c and search_rows.c.
  */
-#ifndef DITHER3_H
-#define DITHER3_H
+#pragma once
 
 #include "holo/dither.h"
 #include "holo/holo.h"
@@ -173,5 +172,3 @@ struct search_rows {
 	    const unsigned char *pattern);
 };
 LEVELS_OF(search_rows)
-
-#endif

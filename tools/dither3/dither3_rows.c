@@ -5,7 +5,6 @@
 #include "dither3.h"
 
 #include <math.h>
-#include <string.h>
 
 #if defined(__SSE2__)
 #include <immintrin.h>

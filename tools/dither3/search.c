@@ -4,11 +4,6 @@
  */
 #include "dither3.h"
 
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/process.h"
-
 void
 previous_free(struct previous_frame *previous)
 {

@@ -6,8 +6,6 @@
  */
 #include "dither3.h"
 
-#include <string.h>
-
 #include "base/px.h"
 #include "dither3.px.h"
 

@@ -5,11 +5,6 @@
  */
 #include "fitshape.h"
 
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/fail.h"
-#include "base/process.h"
 #include "image/statistics.h"
 #include "run/run.h"
 

@@ -6,8 +6,6 @@
 #include "fitshape.h"
 
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/text.h"
 #include "checks/checks.h"
@@ -160,18 +158,10 @@ report_text(FILE *out, const struct measurement *found, size_t frame)
 /* ---- the report as JSON ---- */
 
 static void
-put_number(FILE *out, double v)
-{
-	char text[32];
-
-	fputs(isfinite(v) ? number_format(v, text) : "null", out);
-}
-
-static void
 put(FILE *out, const char *name, double v)
 {
 	fprintf(out, ", \"%s\": ", name);
-	put_number(out, v);
+	json_put_number(out, v);
 }
 
 static void
@@ -181,7 +171,7 @@ put_list(FILE *out, const char *name, const double *v, size_t n)
 	for (size_t i = 0; i < n; i++) {
 		if (i)
 			fputs(", ", out);
-		put_number(out, v[i]);
+		json_put_number(out, v[i]);
 	}
 	fputc(']', out);
 }
@@ -449,29 +439,17 @@ static const struct body body = { .frame = take_frame, .end = end,
 	.no_passes = "a fit takes all points of a frame together" };
 
 static int
-find_mode(struct run *run)
-{
-	struct priv *priv = run->priv;
-
-	for (size_t i = 0; i < MODES; i++)
-		if (run->operands && !strcmp(run->operand[0], fitshape_modes[i])) {
-			priv->mode = (enum mode)i;
-			run->operand++;
-			run->operands--;
-			return 0;
-		}
-	return fail_usage(run->operands ? run->operand[0] : NULL, "fitshape wants plane, sphere, "
-	    "cylinder, spheres or length as its first word");
-}
-
-static int
 init(struct run *run)
 {
 	struct priv *priv = run->priv;
 
 	run->body = &body;
 	run->sink = !run->output;
-	if (find_mode(run) < 0 || check_options(run->parameters, priv->mode) < 0)
+	priv->mode = (enum mode)run_take_word(run, fitshape_modes, MODES);
+	if (priv->mode == MODES)
+		return fail_usage(run->operands ? run->operand[0] : NULL, "fitshape wants plane, "
+		    "sphere, cylinder, spheres or length as its first word");
+	if (check_options(run->parameters, priv->mode) < 0)
 		return -1;
 	if (run->output && !strcmp(run->output, "-"))
 		return fail_usage("--output", "standard output has the report: name a file for "
@@ -507,8 +485,7 @@ const struct stage stage_fitshape = {
 	.operands = "plane|sphere|cylinder|spheres|length [FILE ...]",
 	.options = options,
 	.usual = "robust roi diameter distance pixel json",
-	.parameter_size = sizeof(struct parameters),
-	.private_size = sizeof(struct priv),
+	STAGE_MEMORY(priv),
 	.checks = checks,
 	.traits = STAGE_TABLES | STAGE_UNITS | STAGE_WORD | STAGE_TEXT,
 	.init = init,

@@ -1,6 +1,5 @@
 /* What the files of fitshape share: measurements, clouds, shapes and their fits, and the loops. */
-#ifndef FITSHAPE_H
-#define FITSHAPE_H
+#pragma once
 
 #include <math.h>
 
@@ -281,5 +280,3 @@ struct fitshape_rows {
 	size_t (*best_ball)(struct search *, double radius, struct shape *best);
 };
 LEVELS_OF(fitshape_rows)
-
-#endif

@@ -6,11 +6,7 @@
 
 #include <float.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "base/fail.h"
-#include "base/process.h"
 #include "frame/frame.h"
 #include "image/statistics.h"
 #include "mesh/mesh.h"

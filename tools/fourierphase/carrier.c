@@ -5,10 +5,6 @@
  */
 #include "fourierphase.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "image/statistics.h"
 #include "run/run.h"
 

@@ -7,12 +7,7 @@
 #include "fourierphase.h"
 
 #include <limits.h>
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "base/fail.h"
-#include "base/process.h"
 #include "run/run.h"
 
 struct pixel_store *

@@ -7,12 +7,8 @@
 #include "fourierphase.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "base/process.h"
 #include "image/statistics.h"
 #include "run/stage.h"
 
@@ -533,10 +529,7 @@ take_frame(struct run *run, struct frame *in)
 	free(image);
 	frame_free(in);
 	snprintf(fourier->name, sizeof(fourier->name), "measurement %zu", ++fourier->number);
-	if (status == 0)
-		return run_emit(run, out);
-	frame_free(out);
-	return -1;
+	return run_emit_if(run, status, out);
 }
 
 static int
@@ -681,8 +674,7 @@ const struct stage stage_fourierphase = {
 	.options = options,
 	.usual = "period flats manifest carrier mirrored min-amplitude min-modulation dark "
 	    "max-value sigma read-noise gain black-level quantum",
-	.parameter_size = sizeof(struct parameters),
-	.private_size = sizeof(struct fourierphase),
+	STAGE_MEMORY(fourierphase),
 	.traits = STAGE_ANY_TYPE | STAGE_CONCURRENT,
 	.init = init,
 	.plan = plan,

@@ -1,14 +1,12 @@
 /* What the files of fourierphase share; the loops over pixels, struct fourierphase_rows, stand at
  * the end. */
-#ifndef FOURIERPHASE_H
-#define FOURIERPHASE_H
+#pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include <math.h>
 
 #include "base/cpu_level.h"
 #include "base/numbers.h"
+#include "base/process.h"
 #include "frame/frame.h"
 #include "frame/pixel_store.h"
 #include "fringe/measurement.h"
@@ -361,5 +359,3 @@ struct fourierphase_rows {
 	void (*output)(void *job, size_t item);
 };
 LEVELS_OF(fourierphase_rows)
-
-#endif

@@ -6,12 +6,6 @@
  */
 #include "fourierphase.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/fail.h"
-#include "base/process.h"
 #include "base/px.h"
 #include "base/transpose.h"
 

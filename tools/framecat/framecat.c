@@ -5,11 +5,6 @@
  */
 #include "framecat.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/process.h"
 #include "frame/meta.h"
 #include "fringe/capture_set.h"
 #include "image/arrange.h"
@@ -677,7 +672,8 @@ end(struct run *run)
 	struct priv *priv = run->priv;
 
 	ranges_free(&priv->wanted);
-	like_close(&priv->like);
+	source_close(priv->like.source);
+	head_free(&priv->like.head);
 	for (size_t i = 0; priv->stack && i < priv->emitted; i++)
 		frame_free(priv->stack[i]);
 	free(priv->stack);
@@ -688,8 +684,7 @@ const struct stage stage_framecat = {
 	.summary = "join frames, convert them, cut them, label them",
 	.options = options,
 	.usual = "frames channels crop as scale fill colormap points",
-	.parameter_size = sizeof(struct parameters),
-	.private_size = sizeof(struct priv),
+	STAGE_MEMORY(priv),
 	.traits = STAGE_ANY_TYPE | STAGE_TABLES,
 	.init = init,
 	.release = end,

@@ -1,6 +1,7 @@
 /* What the files of framecat share: samples and colours, tables, and the loops. */
-#ifndef FRAMECAT_H
-#define FRAMECAT_H
+#pragma once
+
+#include <math.h>
 
 #include "image/annotate.h"
 #include "image/colormap.h"
@@ -90,7 +91,6 @@ int table_where(struct frame **frame, const char *where);
 int like_next(struct like *);
 /* At the end of the input: fails where the file has more frames. */
 int like_end(struct like *);
-void like_close(struct like *);
 /*
  * The table as an image of the frame's size, with each point at its `column` and `row`, and NaN
  * elsewhere. Keys that the table lacks come from the frame, except cmd.N and those that describe
@@ -133,5 +133,3 @@ struct framecat_rows {
 	void (*bin)(const struct binning *, size_t y);
 };
 LEVELS_OF(framecat_rows)
-
-#endif

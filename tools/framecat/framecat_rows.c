@@ -3,9 +3,6 @@
  */
 #include "framecat.h"
 
-#include <math.h>
-#include <string.h>
-
 #include "base/px.h"
 #include "image/colormap.px.h"
 

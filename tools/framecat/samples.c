@@ -8,12 +8,8 @@
  */
 #include "framecat.h"
 
-#include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "base/process.h"
 #include "fringe/capture_set.h"
 #include "image/annotate.h"
 #include "image/depth_range.h"

@@ -4,11 +4,6 @@
  */
 #include "framecat.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/process.h"
 #include "base/px.h"
 #include "io/source.h"
 
@@ -184,8 +179,7 @@ take_rows(struct frame **frame, const size_t *row, size_t n)
 	frame_free(table);
 	if (status < 0)
 		return -1;
-	frame_free(*frame);
-	*frame = out;
+	frame_replace(frame, out);
 	return 0;
 }
 
@@ -266,13 +260,6 @@ like_end(struct like *like)
 	frame_free(frame);
 	return fail(like->path, "has more frames for --like than the input, which ends after %zu",
 	    like->frames);
-}
-
-void
-like_close(struct like *like)
-{
-	source_close(like->source);
-	head_free(&like->head);
 }
 
 /* ---- --like: the pixel of each point ---- */
@@ -476,7 +463,6 @@ like_restore(const struct like *like, struct frame **frame)
 	frame_free(table);
 	if (status < 0)
 		return -1;
-	frame_free(*frame);
-	*frame = image;
+	frame_replace(frame, image);
 	return 0;
 }

@@ -4,12 +4,8 @@
  */
 #include "framecmp.h"
 
-#include <math.h>
 #include <stdarg.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "base/process.h"
 #include "base/text.h"
 #include "image/arrange.h"
 #include "image/depth_range.h"
@@ -625,8 +621,7 @@ const struct stage stage_framecmp = {
 	.operands = "A B | --to MESH A",
 	.options = options,
 	.usual = "max rms quantile turns channels margin to",
-	.parameter_size = sizeof(struct parameters),
-	.private_size = sizeof(struct pair),
+	STAGE_MEMORY(pair),
 	.traits = STAGE_SOURCE | STAGE_SINK | STAGE_OPERANDS | STAGE_ANY_TYPE |
 	    STAGE_TABLES | STAGE_ANSWERS,
 	.init = init,

@@ -1,7 +1,7 @@
 /* What the files of framecmp share: comparisons and limits, --to, and the loops. */
-#ifndef FRAMECMP_H
-#define FRAMECMP_H
+#pragma once
 
+#include <math.h>
 #include <stdio.h>
 
 #include "points/grid.h"
@@ -143,5 +143,3 @@ struct framecmp_rows {
 	void (*cover_places)(void *arg, size_t block);
 };
 LEVELS_OF(framecmp_rows)
-
-#endif

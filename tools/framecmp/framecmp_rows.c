@@ -4,9 +4,6 @@
  */
 #include "framecmp.h"
 
-#include <math.h>
-#include <string.h>
-
 #include "base/linear.h"
 #include "mesh/mesh.h"
 #include "mesh/nearest.h"

@@ -5,13 +5,8 @@
  */
 #include "framecmp.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/linear.h"
 #include "base/numbers.h"
-#include "base/process.h"
 #include "base/px.h"
 #include "base/text.h"
 #include "image/statistics.h"

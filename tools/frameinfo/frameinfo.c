@@ -1,10 +1,7 @@
 /* Prints what frames are, and what is in them: in full for readers, or one line for scripts. */
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "base/process.h"
 #include "base/text.h"
 #include "image/statistics.h"
 #include "io/safe_file.h"
@@ -224,8 +221,7 @@ const struct stage stage_frameinfo = {
 	.name = "frameinfo",
 	.summary = "say what frames are and what is in them",
 	.options = options,
-	.parameter_size = sizeof(struct parameters),
-	.private_size = sizeof(struct priv),
+	STAGE_MEMORY(priv),
 	.traits = STAGE_SINK | STAGE_ANY_TYPE | STAGE_TABLES,
 	.init = init,
 	.release = end,

@@ -4,12 +4,8 @@
  */
 #include "frameplot.h"
 
-#include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "base/process.h"
 #include "base/text.h"
 #include "frame/head.h"
 #include "image/annotate.h"
@@ -393,14 +389,6 @@ name_level_axis(struct priv *priv, const struct parameters *p, const struct fram
 		strcpy(priv->x_label, "point");
 }
 
-static const char *
-base_name(const char *path)
-{
-	const char *slash = strrchr(path, '/');
-
-	return slash ? slash + 1 : path;
-}
-
 /* The name of a frame's file, without folder and suffix, if each file holds one frame and names
  * differ; else the frame's number. */
 static char *
@@ -410,9 +398,9 @@ frame_label(const struct run *run, const struct priv *priv, size_t frame)
 	bool named = run->position == 0 && run->operands == priv->frames && priv->frames > 1;
 
 	for (size_t i = 0; i < run->operands && named; i++) {
-		base[0] = base_name(run->operand[i]);
+		base[0] = path_name(run->operand[i]);
 		for (size_t j = 0; j < i && named; j++) {
-			base[1] = base_name(run->operand[j]);
+			base[1] = path_name(run->operand[j]);
 			named = strcspn(base[0], ".") != strcspn(base[1], ".") ||
 			    strncmp(base[0], base[1], strcspn(base[0], "."));
 		}
@@ -420,7 +408,7 @@ frame_label(const struct run *run, const struct priv *priv, size_t frame)
 	}
 	if (!named)
 		return must_format("%zu", frame + 1);
-	base[0] = base_name(run->operand[frame]);
+	base[0] = path_name(run->operand[frame]);
 	return must_format("%.*s", (int)strcspn(base[0], "."), base[0]);
 }
 
@@ -798,8 +786,7 @@ const struct stage stage_frameplot = {
 	.summary = "cross-sections of frames as a plot with axes",
 	.options = options,
 	.usual = "row column from to channel difference map",
-	.parameter_size = sizeof(struct parameters),
-	.private_size = sizeof(struct priv),
+	STAGE_MEMORY(priv),
 	.traits = STAGE_SINK | STAGE_TABLES | STAGE_UNITS,
 	.init = init,
 	.release = end,

@@ -1,6 +1,7 @@
 /* What the files of frameplot share: options, maps, and the loops. */
-#ifndef FRAMEPLOT_H
-#define FRAMEPLOT_H
+#pragma once
+
+#include <math.h>
 
 #include "image/colormap.h"
 #include "run/stage.h"
@@ -81,5 +82,3 @@ struct frameplot_rows {
 	void (*count_bins)(const struct map_plot *, size_t bins, double *share);
 };
 LEVELS_OF(frameplot_rows)
-
-#endif

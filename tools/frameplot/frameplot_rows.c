@@ -1,9 +1,6 @@
 /* The loops of frameplot --map: values, their statistics, the image, the histogram. */
 #include "frameplot.h"
 
-#include <math.h>
-#include <string.h>
-
 #include "image/statistics.h"
 
 static void

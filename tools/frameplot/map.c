@@ -4,12 +4,8 @@
  */
 #include "frameplot.h"
 
-#include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "base/process.h"
 #include "image/annotate.h"
 #include "image/depth_range.h"
 #include "image/drawing.h"

@@ -2,12 +2,6 @@
  * and the arithmetic of poses. */
 #include "fringecal.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/process.h"
-
 const char *const calib_intrinsics_names[CALIB_INTRINSICS] = { "fx", "fy", "cx", "cy", "k1", "k2",
 	"p1", "p2", "k3", "k4", "k5", "k6" };
 const char *const calib_kind_names[] = { "camera", "projector" };
@@ -102,18 +96,10 @@ calib_problem_add_view(struct calib_problem *problem, size_t device, size_t pose
 		problem->poses = pose + 1;
 }
 
-static int
-compare(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
-
 void
 calib_sort(double *v, size_t n)
 {
-	qsort(v, n, sizeof(*v), compare);
+	qsort(v, n, sizeof(*v), numbers_compare_doubles);
 }
 
 size_t
@@ -226,4 +212,3 @@ calib_pose_compose(const struct calib_pose *a, const struct calib_pose *b, struc
 	}
 	*out = c;
 }
-

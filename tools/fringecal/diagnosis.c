@@ -4,12 +4,6 @@
  */
 #include "fringecal.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/fail.h"
-#include "base/process.h"
 #include "optics/camera_model.h"
 
 /* ---- views ---- */

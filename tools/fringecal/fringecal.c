@@ -7,9 +7,6 @@
  */
 #include "fringecal.h"
 
-#include <math.h>
-#include <string.h>
-
 #include "run/stage.h"
 
 /* ---- options ---- */
@@ -401,7 +398,8 @@ release(struct run *run)
 {
 	struct priv *priv = run->priv;
 
-	points_input_free(&priv->input);
+	pose_captures_free(&priv->input.captures);
+	free(priv->input.cameras);
 	calib_problem_free(&priv->problem);
 	calib_solution_free(&priv->solution);
 }
@@ -411,8 +409,7 @@ const struct stage stage_fringecal = {
 	.summary = "calibrate cameras and projectors from the corners of a board in many poses",
 	.options = options,
 	.usual = "board poses manifest projector cameras report",
-	.parameter_size = sizeof(struct parameters),
-	.private_size = sizeof(struct priv),
+	STAGE_MEMORY(priv),
 	.traits = STAGE_SOURCE | STAGE_SINK | STAGE_OPERANDS | STAGE_TABLES,
 	.init = init,
 	.release = release,

@@ -1,7 +1,7 @@
 /* What the files of fringecal share: a calibration, its points, its solve, its results. */
-#ifndef FRINGECAL_H
-#define FRINGECAL_H
+#pragma once
 
+#include <math.h>
 #include <stdio.h>
 
 #include "base/cpu_level.h"
@@ -343,7 +343,6 @@ int points_input_check(struct points_input *, const struct run *, struct paramet
 /* Adds all views to the problem, which has its devices. -1 after fail(). */
 int points_input_read(struct points_input *, const struct run *, const struct parameters *,
     struct calib_problem *);
-void points_input_free(struct points_input *);
 
 /* ---- solve.c, start.c ---- */
 
@@ -558,5 +557,3 @@ struct fringecal_rows {
 	double (*jacobian_variance)(const double *C, size_t n, const double *row);
 };
 LEVELS_OF(fringecal_rows)
-
-#endif

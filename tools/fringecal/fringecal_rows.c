@@ -4,9 +4,6 @@
  */
 #include "fringecal.h"
 
-#include <math.h>
-#include <string.h>
-
 /* ---- phases ---- */
 
 /* Standard deviation of the phase at a pixel, or what is proportional to it. Texture is the mean

@@ -4,13 +4,7 @@
  */
 #include "fringecal.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/fail.h"
 #include "base/numbers.h"
-#include "base/process.h"
 #include "fringe/manifest.h"
 #include "io/source.h"
 #include "unwrap/absolute.h"
@@ -567,15 +561,13 @@ add_points(struct phase_views *views, struct calib_problem *problem, size_t proj
 	struct projector_point *found = must_alloc(view->n + 1, sizeof(*found));
 	struct calib_point *point = must_alloc(view->n + 1, sizeof(*point));
 	size_t n = 0;
-	int status = 0;
+	int status;
 
 	for (size_t k = 0; k < view->n; k++) {
 		corner[k][0] = (own[k].u - crop->first[0]) / crop->bin[0];
 		corner[k][1] = (own[k].v - crop->first[1]) / crop->bin[1];
 	}
-	if (status == 0)
-		status = projector_points(map, (const double (*)[2])corner, view->n, found,
-		    views->ripple);
+	status = projector_points(map, (const double (*)[2])corner, view->n, found, views->ripple);
 	for (size_t k = 0; k < view->n && status == 0; k++) {
 		views->corners++;
 		views->count[found[k].fault]++;
@@ -856,11 +848,4 @@ points_input_read(struct points_input *input, const struct run *run, const struc
 {
 	return p->poses ? read_poses(input, run, p, problem) :
 	    read_tables(input, run, p, problem);
-}
-
-void
-points_input_free(struct points_input *input)
-{
-	pose_captures_free(&input->captures);
-	free(input->cameras);
 }

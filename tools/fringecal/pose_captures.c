@@ -9,15 +9,11 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <spawn.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "base/fail.h"
-#include "base/process.h"
 #include "io/source.h"
 
 /* ---- other tools of the toolchain as child processes ---- */

@@ -5,12 +5,6 @@
  */
 #include "fringecal.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/fail.h"
-#include "base/process.h"
 #include "image/annotate.h"
 #include "image/colormap.h"
 #include "image/drawing.h"

@@ -10,14 +10,8 @@
 
 #include <dogleg.h>
 #include <float.h>
-#include <math.h>
 #include <mrcal/mrcal.h>
 #include <omp.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/fail.h"
-#include "base/process.h"
 
 /* ---- residuals: from the board to the first device, to the device, to its pixels ---- */
 

@@ -4,14 +4,7 @@
  */
 #include "fringecal.h"
 
-#include <math.h>
 #include <mrcal/poseutils.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/fail.h"
-#include "base/process.h"
 
 struct start {
 	struct calib_problem *problem;

@@ -3,16 +3,11 @@
 #include "fringecal.h"
 
 #include <errno.h>
-#include <math.h>
 #include <mrcal/mrcal.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/fail.h"
-#include "base/numbers.h"
-#include "base/process.h"
+#include "base/text.h"
 #include "io/codec.h"
 #include "io/safe_file.h"
 #include "io/target.h"
@@ -152,14 +147,6 @@ in_mm(const struct calib_problem *problem)
 	return !strcmp(problem->board.unit, "mm");
 }
 
-static void
-put_number(FILE *to, double v)
-{
-	char text[32];
-
-	fputs(isfinite(v) ? number_format(v, text) : "null", to);
-}
-
 /* A list of n numbers after a text, as "key": [..]. */
 static void
 put_list(FILE *to, const char *before, const double *v, size_t n)
@@ -167,7 +154,7 @@ put_list(FILE *to, const char *before, const double *v, size_t n)
 	fprintf(to, "%s[", before);
 	for (size_t i = 0; i < n; i++) {
 		fputs(i ? ", " : "", to);
-		put_number(to, v[i]);
+		json_put_number(to, v[i]);
 	}
 	fputc(']', to);
 }
@@ -252,7 +239,7 @@ put_sd(FILE *to, const struct calib_problem *problem, const struct calib_solutio
 
 		fprintf(to, "%s\"%s\": ", k ? ", " : "",
 		    k < n ? calib_intrinsics_names[k] : pose[k - n]);
-		put_number(to, sd(s, at));
+		json_put_number(to, sd(s, at));
 	}
 	fputc('}', to);
 }
@@ -271,12 +258,12 @@ put_device(FILE *to, const struct calib_problem *problem, const struct calib_sol
 	put_pose(to, ",\n\t\t\t\"R\": ", in_mm(problem) ? ",\n\t\t\t\"T_mm\": " :
 	    ",\n\t\t\t\"T\": ", s, d, frame);
 	fputs(",\n\t\t\t\"rms_px\": ", to);
-	put_number(to, s->device_rms[d]);
+	json_put_number(to, s->device_rms[d]);
 	fprintf(to, ", \"points\": %zu, \"rejected\": %zu, \"rms_over_sigma\": ", points,
 	    points - s->device_used[d]);
-	put_number(to, s->device_scale[d]);
+	json_put_number(to, s->device_scale[d]);
 	fputs(", \"excess_px\": ", to);
-	put_number(to, s->device_excess[d]);
+	json_put_number(to, s->device_excess[d]);
 	fputs(",\n\t\t\t", to);
 	put_sd(to, problem, s, d);
 	fprintf(to, "\n\t\t}%s\n", d + 1 < problem->devices ? "," : "");
@@ -287,10 +274,10 @@ put_board(FILE *to, const struct calib_problem *problem, const struct calib_solu
 {
 	fprintf(to, "\t\"board\": {\"corners\": [%zu, %zu], \"spacing\": ", problem->board.w,
 	    problem->board.h);
-	put_number(to, problem->board.spacing);
+	json_put_number(to, problem->board.spacing);
 	if (problem->board.diameter > 0) {
 		fputs(", \"diameter\": ", to);
-		put_number(to, problem->board.diameter);
+		json_put_number(to, problem->board.diameter);
 	}
 	if (problem->warp) {
 		const double deviation[2] = { sd(s, s->parameters - 2), sd(s, s->parameters - 1) };
@@ -311,9 +298,9 @@ put_views(FILE *to, const struct calib_problem *problem, const struct calib_solu
 		fprintf(to, "\t\t{\"pose\": %zu, \"device\": \"%s\", \"points\": %zu, "
 		    "\"rejected\": %zu, \"rms_px\": ", view->pose + 1,
 		    problem->device[view->device].name, view->n, view->n - s->view_used[v]);
-		put_number(to, s->view_rms[v]);
+		json_put_number(to, s->view_rms[v]);
 		fputs(", \"excess_px\": ", to);
-		put_number(to, s->view_excess[v]);
+		json_put_number(to, s->view_excess[v]);
 		fprintf(to, "}%s\n", v + 1 < problem->views ? "," : "");
 	}
 	fputs("\t],\n", to);
@@ -380,7 +367,7 @@ write_json(const struct calib_problem *problem, const struct calib_solution *s, 
 		}
 	fprintf(to, "{\n\t\"unit\": \"%s\",\n\t\"frame\": \"%s\",\n\t\"rms_px\": ",
 	    problem->board.unit, problem->device[frame].name);
-	put_number(to, s->rms);
+	json_put_number(to, s->rms);
 	fputs(",\n", to);
 	put_camera_and_projector(to, problem, s, camera[0], projector);
 	if (camera[1] < problem->devices)

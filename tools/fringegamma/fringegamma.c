@@ -5,11 +5,6 @@
  */
 #include "fringegamma.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/process.h"
 #include "io/safe_file.h"
 #include "run/stage.h"
 
@@ -358,9 +353,9 @@ analyse_table(const struct findings *all, double *table)
 		return NULL;
 	}
 	if (best->gamma.fits || best->method == BY_FLATS) {
-		if (best->gamma.fits)
-			response_table_gamma(best->gamma.gamma, table);
-		else
+		for (size_t i = 0; i < RESPONSE_ROWS && best->gamma.fits; i++)
+			table[i] = pow((double)i / (RESPONSE_ROWS - 1), 1 / best->gamma.gamma);
+		if (!best->gamma.fits)
 			response_table_flats(&best->flats, table);
 		return best;
 	}
@@ -669,8 +664,7 @@ const struct stage stage_fringegamma = {
 	.summary = "the projector's response and the harmonics of its fringes",
 	.options = options,
 	.usual = "steps period manifest mean amplitude lut harmonics vary levels full",
-	.parameter_size = sizeof(struct parameters),
-	.private_size = sizeof(struct priv),
+	STAGE_MEMORY(priv),
 	.traits = STAGE_SINK | STAGE_ANY_TYPE,
 	.init = init,
 	.plan = plan,

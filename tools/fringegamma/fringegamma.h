@@ -1,13 +1,12 @@
 /* What the files of fringegamma share: pixels, responses, fits, findings, and the loops. */
-#ifndef FRINGEGAMMA_H
-#define FRINGEGAMMA_H
+#pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
+#include <math.h>
 #include <stdio.h>
 
 #include "base/cpu_level.h"
 #include "base/numbers.h"
+#include "base/process.h"
 #include "frame/frame.h"
 #include "fringe/capture_set.h"
 
@@ -71,7 +70,6 @@ void response_predict(struct response_levels, double gamma, double blur, long hi
 struct response_gamma response_fit(struct response_levels, const struct response_harmonics *);
 
 /* Tables: the level to send for each of RESPONSE_ROWS wanted ones, as shares of full scale. */
-void response_table_gamma(double gamma, double *level);
 /* By the polynomial of the cosines: light rises evenly from level mean - amplitude to mean +
  * amplitude. -1 after fail() where the response does not rise. */
 int response_table_harmonics(struct response_levels, const struct response_harmonics *,
@@ -261,5 +259,3 @@ struct fringegamma_rows {
 	void (*sum_parts)(const struct fitting *, struct part *sum);
 };
 LEVELS_OF(fringegamma_rows)
-
-#endif

@@ -4,9 +4,6 @@
  */
 #include "fringegamma.h"
 
-#include <math.h>
-#include <string.h>
-
 #include "fringe/phase_steps.h"
 
 /* ---- the choice of pixels ---- */

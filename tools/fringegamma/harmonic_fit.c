@@ -16,12 +16,6 @@
  */
 #include "fringegamma.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/fail.h"
-#include "base/process.h"
 #include "fringe/phase_steps.h"
 #include "run/run.h"
 

@@ -1,8 +1,6 @@
 /* The report of fringegamma on the response that it fitted. */
 #include "fringegamma.h"
 
-#include <math.h>
-
 #include "base/text.h"
 
 /* What was found, as text, as JSON, and as the files that fringegen and phasewrap read. */

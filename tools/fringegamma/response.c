@@ -8,12 +8,6 @@
  */
 #include "fringegamma.h"
 
-#include <math.h>
-#include <stdlib.h>
-
-#include "base/fail.h"
-#include "base/process.h"
-
 #define TWO_PI 6.28318530717958647692
 #define SAMPLES 1024		/* of a turn, or of a response */
 
@@ -198,13 +192,6 @@ bisect(double (*f)(const void *arg, double x), const void *arg, double wanted, d
 }
 
 /* ---- tables ---- */
-
-void
-response_table_gamma(double gamma, double *level)
-{
-	for (size_t i = 0; i < RESPONSE_ROWS; i++)
-		level[i] = pow((double)i / (RESPONSE_ROWS - 1), 1 / gamma);
-}
 
 /* The light of a polynomial, struct response_harmonics, at x = (level - mean)/amplitude. */
 static double

@@ -2,11 +2,6 @@
  * fringegen_rows.c computes the levels along a pattern's axis, fringe/patterns.h fills images. */
 #include "fringegen.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/process.h"
 #include "io/safe_file.h"
 #include "run/stage.h"
 
@@ -378,8 +373,7 @@ const struct stage stage_fringegen = {
 	.summary = "make patterns to project",
 	.options = options,
 	.usual = "kind steps period count axis size gray flats manifest",
-	.parameter_size = sizeof(struct parameters),
-	.private_size = sizeof(struct priv),
+	STAGE_MEMORY(priv),
 	.traits = STAGE_SOURCE,
 	.init = init,
 	.release = end,

@@ -1,6 +1,7 @@
 /* The levels of fringegen's patterns, which fringegen_rows.c computes. */
-#ifndef FRINGEGEN_H
-#define FRINGEGEN_H
+#pragma once
+
+#include <math.h>
 
 #include "base/cpu_level.h"
 #include "fringe/patterns.h"
@@ -15,5 +16,3 @@ struct fringegen_rows {
 	void (*make_levels)(const struct pattern *, const struct tone *, float *level, size_t n);
 };
 LEVELS_OF(fringegen_rows)
-
-#endif

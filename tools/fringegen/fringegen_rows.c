@@ -1,8 +1,6 @@
 /* The loops of fringegen: levels of a pattern along its axis. */
 #include "fringegen.h"
 
-#include <math.h>
-
 #include "fringe/fringes.px.h"
 
 /* Levels of fringes, in place of their phases in turns. */

@@ -1,9 +1,6 @@
 /* Grabs frames from cameras: GenICam, the kernel's, and whatever a command takes pictures with. */
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "base/process.h"
 #include "camera/camera.h"
 #include "io/command_file.h"
 #include "run/stage.h"
@@ -139,8 +136,7 @@ average(struct run *run, size_t i, struct frame **out)
 		return 0;
 	if (frame_to_float(*out, &sum) < 0)
 		return -1;
-	frame_free(*out);
-	*out = sum;
+	frame_replace(out, sum);
 	for (long k = 1; k < p->average; k++) {
 		if (grab(run, camera, &next) < 0)
 			return -1;
@@ -311,8 +307,7 @@ const struct stage stage_fringegrab = {
 	.summary = "grab frames from cameras",
 	.options = options,
 	.usual = "camera list frames exposure gain trigger preview",
-	.parameter_size = sizeof(struct parameters),
-	.private_size = sizeof(struct priv),
+	STAGE_MEMORY(priv),
 	.traits = STAGE_SOURCE | STAGE_ANY_TYPE | STAGE_ALONE,
 	.init = init,
 	.release = release,

@@ -4,11 +4,7 @@
  */
 #include "fringeprobe.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/numbers.h"
-#include "base/process.h"
 #include "base/text.h"
 
 const char *const certainty_words[] = { "certain", "found", "guessed", "unknown", NULL };

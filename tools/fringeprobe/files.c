@@ -9,11 +9,9 @@
 #include <dirent.h>
 #include <errno.h>
 #include <glob.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
-#include "base/process.h"
+#include "base/text.h"
 #include "io/file_list.h"
 #include "optics/calib.h"
 #include "optics/stereo.h"
@@ -89,7 +87,7 @@ struct path_parts {
 static struct path_parts
 path_divide(const char *path)
 {
-	const char *slash = strrchr(path, '/'), *base = slash ? slash + 1 : path;
+	const char *base = path_name(path);
 	struct path_parts parts = { .stem = (size_t)(base - path) + names_stem(base) };
 
 	parts.digits = strspn(path + parts.stem, "0123456789");
@@ -479,14 +477,4 @@ beside_read(struct probe *probe)
 		*above = '\0';
 	}
 	free(folder);
-}
-
-void
-beside_free(struct beside *beside)
-{
-	free(beside->calib);
-	free(beside->pair);
-	free(beside->period.path);
-	free(beside->projector[0].path);
-	free(beside->projector[1].path);
 }

@@ -11,11 +11,7 @@
  */
 #include "fringeprobe.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/numbers.h"
-#include "base/process.h"
 
 /* ---- lines of samples ---- */
 

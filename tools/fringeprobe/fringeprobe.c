@@ -7,12 +7,9 @@
  */
 #include "fringeprobe.h"
 
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "base/process.h"
 #include "base/text.h"
 #include "io/safe_file.h"
 
@@ -655,7 +652,11 @@ probe_free(struct probe *probe)
 	free(probe->seen_line);
 	free(probe->image);
 	free(probe->look);
-	beside_free(&probe->beside);
+	free(probe->beside.calib);
+	free(probe->beside.pair);
+	free(probe->beside.period.path);
+	free(probe->beside.projector[0].path);
+	free(probe->beside.projector[1].path);
 	sets_free(&probe->sets);
 	capture_set_free(&probe->captures);
 	manifest_free(&probe->manifest);
@@ -1078,8 +1079,7 @@ const struct stage stage_fringeprobe = {
 	.name = "fringeprobe",
 	.summary = "say what captured images are, and which command decodes them",
 	.options = options,
-	.parameter_size = sizeof(struct parameters),
-	.private_size = sizeof(struct priv),
+	STAGE_MEMORY(priv),
 	.traits = STAGE_SOURCE | STAGE_SINK | STAGE_OPERANDS | STAGE_ANY_TYPE | STAGE_ALONE,
 	.init = init,
 	.release = end,

@@ -1,6 +1,5 @@
 /* What the files of fringeprobe share, from images to the command that decodes them. */
-#ifndef FRINGEPROBE_H
-#define FRINGEPROBE_H
+#pragma once
 
 #include <math.h>
 #include <stdio.h>
@@ -459,7 +458,6 @@ struct probe {
 
 /* Reads the files next to the images of a capture. */
 void beside_read(struct probe *);
-void beside_free(struct beside *);
 
 /* Records what is wrong with the images. */
 void probe_problem(struct probe *, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -552,5 +550,3 @@ struct fringeprobe_rows {
 	    double factor, double *sigmas);
 };
 LEVELS_OF(fringeprobe_rows)
-
-#endif

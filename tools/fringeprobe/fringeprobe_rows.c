@@ -5,7 +5,6 @@
 #include "fringeprobe.h"
 
 #include <float.h>
-#include <string.h>
 
 #include "base/numbers.h"
 

@@ -12,10 +12,6 @@
 #include "fringeprobe.h"
 
 #include <limits.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/process.h"
 
 /* ---- images that may be planes, and their levels ---- */
 

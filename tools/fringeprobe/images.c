@@ -7,12 +7,10 @@
 
 #include <dirent.h>
 #include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 
 #include "base/numbers.h"
-#include "base/process.h"
+#include "base/text.h"
 #include "feature/board.h"
 #include "io/file_list.h"
 #include "io/source.h"
@@ -304,8 +302,7 @@ take_frame(struct reading *reading, const struct frame *frame)
 static void
 name_images(struct reading *reading)
 {
-	const char *slash = strrchr(reading->path, '/');
-	const char *base = strcmp(reading->path, "-") ? slash ? slash + 1 : reading->path : "stdin";
+	const char *base = strcmp(reading->path, "-") ? path_name(reading->path) : "stdin";
 
 	for (size_t i = 0; i < reading->found.n; i++) {
 		struct image *image = &reading->found.image[i];

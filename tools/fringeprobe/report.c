@@ -1,10 +1,6 @@
 /* The report: what is wrong with the images, and what was found, for people and as JSON. */
 #include "fringeprobe.h"
 
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/process.h"
 #include "base/text.h"
 
 /* ---- problems ---- */

@@ -5,12 +5,8 @@
 #include "fringeshoot.h"
 
 #include <errno.h>
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 
-#include "base/process.h"
 #include "fringe/manifest.h"
 #include "io/source.h"
 #include "run/stage.h"
@@ -504,8 +500,7 @@ const struct stage stage_fringeshoot = {
 	.summary = "show patterns and grab pictures in step, each checked",
 	.options = options,
 	.usual = "manifest camera screen latency exposure repeat dry-run",
-	.parameter_size = sizeof(struct parameters),
-	.private_size = sizeof(struct priv),
+	STAGE_MEMORY(priv),
 	.traits = STAGE_SOURCE | STAGE_ANY_TYPE | STAGE_ALONE,
 	.init = init,
 	.release = release,

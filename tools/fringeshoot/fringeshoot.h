@@ -1,9 +1,9 @@
 /* What shoot.c, which shows and grabs over any screen and any cameras, does for fringeshoot.c. */
-#ifndef FRINGESHOOT_H
-#define FRINGESHOOT_H
+#pragma once
 
-#include <stdbool.h>
+#include <math.h>
 
+#include "base/process.h"
 #include "camera/camera.h"
 #include "frame/frame.h"
 #include "screen/screen.h"
@@ -47,5 +47,3 @@ int shoot_latency(struct shoot *);
 int shoot_pattern(struct shoot *, const struct pattern *, struct frame **picture);
 /* Shows black, and prints one line of what was counted, if anything was. */
 void shoot_end(struct shoot *);
-
-#endif

@@ -5,12 +5,6 @@
  */
 #include "fringeshoot.h"
 
-#include <math.h>
-#include <stdlib.h>
-
-#include "base/fail.h"
-#include "base/process.h"
-
 #define SETTLE_S 0.5		/* after which a flat image is there, on any screen */
 #define TIMEOUT_S 1.0		/* for a picture, beside its exposure */
 #define GRABS_MOST 10		/* tries to get a whole picture of every camera */

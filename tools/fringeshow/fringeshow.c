@@ -3,11 +3,8 @@
  * refresh that is known.
  */
 #include <fcntl.h>
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
-#include "base/process.h"
 #include "io/source.h"
 #include "run/stage.h"
 #include "screen/screen.h"
@@ -204,8 +201,7 @@ const struct stage stage_fringeshow = {
 	.name = "fringeshow",
 	.summary = "show patterns on a projector, pixel by pixel",
 	.options = options,
-	.parameter_size = sizeof(struct parameters),
-	.private_size = sizeof(struct priv),
+	STAGE_MEMORY(priv),
 	.traits = STAGE_SOURCE | STAGE_SINK | STAGE_OPERANDS | STAGE_ANY_TYPE,
 	.init = init,
 	.release = release,

@@ -6,10 +6,6 @@
  */
 #include "fringesim.h"
 
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/process.h"
 #include "fringe/fringes.px.h"
 #include "io/safe_file.h"
 #include "run/stage.h"
@@ -638,8 +634,7 @@ const struct stage stage_fringesim = {
 	.summary = "simulate captures of a known scene, with their truth",
 	.options = options,
 	.usual = "size period steps gray scene depth calib truth",
-	.parameter_size = sizeof(struct parameters),
-	.private_size = sizeof(struct priv),
+	STAGE_MEMORY(priv),
 	.traits = STAGE_SOURCE | STAGE_ANY_TYPE,
 	.example = { "fringesim -s 1024x768 -p 60,63 -n 3 --projector 1200x800 -q", NULL,
 	    "images" },

@@ -4,12 +4,9 @@
  *
  * All geometry is in double: simulated phases are checked to an ulp.
  */
-#ifndef FRINGESIM_H
-#define FRINGESIM_H
+#pragma once
 
 #include <math.h>
-#include <stdbool.h>
-#include <stddef.h>
 
 #include "base/cpu_level.h"
 #include "base/linear.h"
@@ -366,5 +363,3 @@ struct fringesim_rows {
 	    const size_t to[2], double uv[2], double X[3]);
 };
 LEVELS_OF(fringesim_rows)
-
-#endif

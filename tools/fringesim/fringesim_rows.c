@@ -8,8 +8,6 @@
  */
 #include "fringesim.h"
 
-#include <string.h>
-
 #include "base/px.h"
 
 /* The points from + t along of t0 < t < t1. */

@@ -4,11 +4,6 @@
  */
 #include "fringesim.h"
 
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/fail.h"
-#include "base/process.h"
 #include "frame/samples.h"
 
 /* ---- options and the rig ---- */
@@ -305,10 +300,7 @@ take_picture(struct run *run, struct laser_picture *picture)
 	run_for(run, rig->h, fringesim_rows()->laser_expose_row, picture);
 	status = picture->scan->truth ? put_truth(picture) : 0;
 	free(picture->middle);
-	if (status == 0)
-		return run_emit(run, picture->out);
-	frame_free(picture->out);
-	return -1;
+	return run_emit_if(run, status, picture->out);
 }
 
 int

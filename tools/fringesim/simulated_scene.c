@@ -4,10 +4,6 @@
  */
 #include "fringesim.h"
 
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/fail.h"
 #include "frame/samples.h"
 #include "io/source.h"
 #include "optics/camera_model.h"
@@ -163,21 +159,13 @@ rig_axes_meet(const struct calib *calib)
 
 #define PROJECTOR_MARGIN 1.25	/* an assumed projector's field, in fields of the left camera */
 
-/* The size of a camera's picture, or twice its principal point where that is not known. */
-static void
-picture_size(const struct pinhole *camera, double size[2])
-{
-	size[0] = camera->w > 0 ? camera->w : 2 * camera->K[2] + 1;
-	size[1] = camera->w > 0 ? camera->h : 2 * camera->K[5] + 1;
-}
-
 /* Adds the direction of the middle of a camera's picture, in the world. */
 static void
 add_middle(const struct pinhole *camera, double sum[3])
 {
 	double size[2], ray[3] = { 0, 0, 1 };
 
-	picture_size(camera, size);
+	pinhole_picture_size(camera, size);
 	if (!pinhole_undistort(camera, (double[2]){ (size[0] - 1) / 2, (size[1] - 1) / 2 }, ray))
 		ray[0] = ray[1] = 0;
 	vector3_normalise(ray);
@@ -208,7 +196,7 @@ assume_projector(const struct stereo *stereo, const double size_px[2], struct pi
 	memcpy(R + 6, z, sizeof(z));
 	for (size_t i = 0; i < 3; i++)
 		projector->T[i] = -vector3_dot(R + 3 * i, center) / 2;
-	picture_size(left, size);
+	pinhole_picture_size(left, size);
 	projector->K[0] = projector->K[4] = fmin(size_px[0] / size[0] * left->K[0],
 	    size_px[1] / size[1] * left->K[4]) / PROJECTOR_MARGIN;
 	projector->K[2] = (size_px[0] - 1) / 2;
@@ -462,7 +450,7 @@ set_pinhole(struct simulated_scene *simulated, const struct simulated_scene_opti
 	double w, h;
 
 	if (simulated->pair.given) {	/* both views are of one scene */
-		picture_size(&simulated->pair.stereo.camera[STEREO_LEFT], size);
+		pinhole_picture_size(&simulated->pair.stereo.camera[STEREO_LEFT], size);
 		rig->before = camera = &simulated->pair.stereo.camera[STEREO_LEFT];
 		rig->other = &simulated->pair.stereo.camera[!simulated->pair.side];
 	}

@@ -6,10 +6,7 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "base/process.h"
 #include "run/passes.h"
 #include "run/stage.h"
 #include "gauss.px.h"
@@ -407,8 +404,7 @@ const struct stage stage_gauss = {
 	.name = "gauss",
 	.summary = "smooth wrapped phases, or other channels, with a Gaussian",
 	.options = options,
-	.parameter_size = sizeof(struct parameters),
-	.private_size = sizeof(struct gauss),
+	STAGE_MEMORY(gauss),
 	.traits = STAGE_CONCURRENT,
 	.example = { "gauss", "phases", "filtered" },
 	.init = init,

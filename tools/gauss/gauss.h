@@ -1,6 +1,5 @@
 /* What gauss plans for a frame, and the loops that compute it. */
-#ifndef GAUSS_H
-#define GAUSS_H
+#pragma once
 
 #include "base/cpu_level.h"
 #include "frame/frame.h"
@@ -61,5 +60,3 @@ struct gauss_rows {
 	    size_t y1, const struct row_scratch *);
 };
 LEVELS_OF(gauss_rows)
-
-#endif

@@ -5,8 +5,6 @@
  */
 #include "gauss.h"
 
-#include <string.h>
-
 #include "base/px.h"
 #include "run/stage.h"
 #include "gauss.px.h"

@@ -8,9 +8,6 @@
 #include "holodec.h"
 
 #include <limits.h>
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/numbers.h"
 #include "holodec.px.h"

@@ -8,8 +8,6 @@
 #include "holodec.h"
 
 #include <limits.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "holodec.px.h"
 

@@ -6,9 +6,7 @@
  */
 #include "holodec.h"
 
-#include <math.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "run/passes.h"
 #include "holodec.block.h"
@@ -308,8 +306,7 @@ holodec_passes(struct run *run, struct passes *passes)
 	passes_add(passes, &pass);
 	memcpy(place.row, priv->place.row, sizeof(place.row));
 	if (priv->xyz)
-		passes_add(passes, &(struct pass){ .shader = SHADER(holodec_place),
-			.block = &place, .bytes = sizeof(place), PASS_FOURS });
+		passes_add(passes, &(struct pass){ PASS_OF(holodec_place, place), PASS_FOURS });
 	return 0;
 }
 
@@ -457,8 +454,7 @@ const struct stage stage_holodec = {
 	.summary = "the depth in a Holoimage",
 	.options = options,
 	.usual = "edge certainty keep on-refusal xyz",
-	.parameter_size = sizeof(struct parameters),
-	.private_size = sizeof(struct priv),
+	STAGE_MEMORY(priv),
 	.traits = STAGE_ANY_TYPE,
 	.example = { "holodec", "holo", "again" },
 	.init = init,

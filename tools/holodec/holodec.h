@@ -2,8 +2,9 @@
  * What the files of holodec share: how a picture is read, what is found of it as a whole, what
  * holodec keeps of its options, and the loops of its four rows files.
  */
-#ifndef HOLODEC_H
-#define HOLODEC_H
+#pragma once
+
+#include <math.h>
 
 #include "holo/dither.h"
 #include "holo/holo.h"
@@ -353,5 +354,3 @@ struct halved_rows {
 	void (*mend)(struct run *, struct halving *);
 };
 LEVELS_OF(halved_rows)
-
-#endif

@@ -4,9 +4,6 @@
  */
 #include "holodec.h"
 
-#include <math.h>
-#include <string.h>
-
 #include "image/texture_rows.h"
 #include "holodec.px.h"
 #include "place.px.h"

@@ -5,10 +5,6 @@
  */
 #include "holodec.h"
 
-#include <stdlib.h>
-
-#include "base/process.h"
-
 /* ---- colour of half the resolution ---- */
 
 int

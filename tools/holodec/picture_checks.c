@@ -6,7 +6,6 @@
  */
 #include "holodec.h"
 
-#include <math.h>
 #include <stdio.h>
 
 /* ---- counts of pixels ---- */

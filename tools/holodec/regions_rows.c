@@ -6,9 +6,6 @@
  */
 #include "holodec.h"
 
-#include <math.h>
-#include <string.h>
-
 #include "holodec.px.h"
 
 /* What is found of a picture, block after block, for run_for(). */

@@ -5,7 +5,6 @@
  */
 #include "holoenc.h"
 
-#include <math.h>
 #include <stdio.h>
 
 #include "frame/key_lines.h"
@@ -152,8 +151,7 @@ holoenc_passes(struct run *run, struct passes *passes)
 		.per_depth = 1 / (code->depth_one - code->depth_zero),
 		.texture_scale = priv->texture_scale
 	};
-	struct pass pass = { .shader = SHADER(holoenc), .block = &block, .bytes = sizeof(block),
-		PASS_FOURS };
+	struct pass pass = { PASS_OF(holoenc, block), PASS_FOURS };
 
 	for (int i = 0; i < 3; i++)
 		block.place[i] = (uint)holo_place[priv->holo.layout][i];
@@ -248,8 +246,7 @@ const struct stage stage_holoenc = {
 	.summary = "depth as an ordinary colour picture, a Holoimage",
 	.options = options,
 	.usual = "pitch depth-range layout texture quality z-axis",
-	.parameter_size = sizeof(struct parameters),
-	.private_size = sizeof(struct priv),
+	STAGE_MEMORY(priv),
 	.traits = STAGE_UNITS,
 	.example = { "holoenc", "depth", "holo" },
 	.init = init,

@@ -1,6 +1,7 @@
 /* What holoenc keeps of its options and of a frame, and the loops of holoenc_rows.c. */
-#ifndef HOLOENC_H
-#define HOLOENC_H
+#pragma once
+
+#include <math.h>
 
 #include "holo/holo.h"
 #include "image/depth_range.h"
@@ -33,5 +34,3 @@ struct holoenc_rows {
 	int (*code_at)(const struct priv *, const struct frame *in, size_t x, size_t y);
 };
 LEVELS_OF(holoenc_rows)
-
-#endif

@@ -2,10 +2,7 @@
  * What the files of holorecv share: connection.c has the address and the connection to the server,
  * live_stream.c the messages of the stream and the decoder of its videos.
  */
-#ifndef HOLORECV_H
-#define HOLORECV_H
-
-#include <stdbool.h>
+#pragma once
 
 #include "base/cpu_level.h"
 #include "frame/frame.h"
@@ -138,5 +135,3 @@ struct holorecv_rows {
 	    size_t w);
 };
 LEVELS_OF(holorecv_rows)
-
-#endif

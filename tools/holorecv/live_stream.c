@@ -6,11 +6,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "base/fail.h"
-#include "base/process.h"
 #include "codec/video/ffmpeg.h"
 #include "codec/video/pixel_format.h"
 #include "image/texture.h"

@@ -16,11 +16,6 @@
 #include <errno.h>
 #include <math.h>
 #include <signal.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/fail.h"
-#include "base/process.h"
 
 #define JOIN_SECONDS 0.6	/* a group of a video takes as long at 25 frames/s */
 

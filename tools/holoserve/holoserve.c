@@ -119,10 +119,9 @@ plan(struct run *run, const struct frame_head *in, struct frame_head *)
 
 	const bool table = head_is_table(in);
 	struct frame_head seen = *in;
+	size_t xyz[3];
 
-	priv->shows = table ? head_channel(in, "x") != NO_CHANNEL &&
-	    head_channel(in, "y") != NO_CHANNEL && head_channel(in, "z") != NO_CHANNEL :
-	    picture_shows(in);
+	priv->shows = table ? head_xyz(in, xyz) : picture_shows(in);
 	if (!priv->shows)
 		return 0;
 	if (table) {	/* as table_depth() makes it */
@@ -266,7 +265,7 @@ open_server(struct run *run)
 	parameters->server.encode = parameters->encode + 1;
 	if (server_open(&parameters->server, &priv->server) < 0)
 		return -1;
-	picture_begin(&feed->maker, &priv->picture);
+	feed->maker = (struct picture_maker){ .options = &priv->picture, .low = 1, .high = 0 };
 	feed->packer.options = &priv->picture;
 	feed->interval = isnan(priv->picture.video.fps) ? 0 : 1 / priv->picture.video.fps;
 	feed->published = server_wake;
@@ -311,7 +310,7 @@ release(struct run *run)
 	server_close(priv->server, 1011);	/* unless it is closed: the run has failed */
 	server_join(priv->server);
 	feed_stop(&priv->feed);
-	picture_conclude(&priv->feed.maker);
+	depth_use_conclude(&priv->feed.maker.use, priv->feed.maker.step);
 	server_free(priv->server);
 }
 
@@ -320,8 +319,7 @@ const struct stage stage_holoserve = {
 	.summary = "3-D live in a browser",
 	.options = options,
 	.usual = "port bind encode depth-range linger pass print-url size fps quality crf bitrate",
-	.parameter_size = sizeof(struct parameters),
-	.private_size = sizeof(struct priv),
+	STAGE_MEMORY(priv),
 	.traits = STAGE_ANY_TYPE | STAGE_TABLES | STAGE_UNITS,
 	.init = init,
 	.plan = plan,

@@ -3,13 +3,11 @@
  * packing.c encodes it, feed.c hands the newest one to viewers, viewer.c sends it, by the server's
  * thread.
  */
-#ifndef HOLOSERVE_H
-#define HOLOSERVE_H
+#pragma once
 
 #include <poll.h>
 #include <pthread.h>
 #include <stdatomic.h>
-#include <stdbool.h>
 
 #include "base/cpu_level.h"
 #include "base/opt.h"
@@ -73,14 +71,11 @@ struct picture {
 bool picture_shows(const struct frame_head *);
 /* For plan: can a frame with this head be encoded by the options? -1 after fail(). */
 int picture_check(const struct picture_options *, const struct frame_head *);
-void picture_begin(struct picture_maker *, const struct picture_options *);
 /* Takes a frame. 0; 1 if it has no depth at all; -1 after fail(). */
 int picture_make(struct picture_maker *, const struct frame *, struct picture *);
 /* The Holoimage, which the first call encodes. NULL after fail(). */
 const struct frame *picture_image(struct picture *);
 void picture_free(struct picture *);
-/* At the end: prints a line if depths use a small share of a range that was given. */
-void picture_conclude(const struct picture_maker *);
 /* The depth of a picture as a frame of one channel of ushort, and its texture, if there is one,
  * below from row `begin` on; the rows between repeat the depth's last one. -1 after fail(). */
 int luma_make(const struct picture *, size_t begin, struct frame **out);
@@ -274,5 +269,3 @@ struct viewer *live_enter(struct server *, int fd);
 /* Goes on with a viewer's connection. happened: of poll(), or 0. False: it is over. */
 bool live_step(struct server *, struct connection *, short happened, int64_t now_us);
 void live_leave(struct server *, struct viewer *);
-
-#endif

@@ -5,7 +5,6 @@
 #include "holoserve.h"
 
 #include <float.h>
-#include <string.h>
 
 #include "holo/holoenc_rows.h"
 #include "image/texture_rows.h"

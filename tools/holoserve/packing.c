@@ -10,11 +10,7 @@
 
 #include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "base/fail.h"
-#include "base/process.h"
 #include "base/text.h"
 #include "codec/video/ffmpeg.h"
 #include "codec/video/pixel_format.h"

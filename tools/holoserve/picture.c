@@ -6,9 +6,7 @@
 #include "holoserve.h"
 
 #include <math.h>
-#include <string.h>
 
-#include "base/fail.h"
 #include "frame/key_lines.h"
 
 /* ---- a frame made smaller by a box filter ---- */
@@ -392,16 +390,4 @@ picture_free(struct picture *picture)
 	frame_free(picture->source);
 	meta_free(&picture->keys);
 	*picture = (struct picture){ 0 };
-}
-
-void
-picture_begin(struct picture_maker *maker, const struct picture_options *options)
-{
-	*maker = (struct picture_maker){ .options = options, .low = 1, .high = 0 };
-}
-
-void
-picture_conclude(const struct picture_maker *maker)
-{
-	depth_use_conclude(&maker->use, maker->step);
 }

@@ -12,13 +12,10 @@
 #include <netinet/tcp.h>
 #include <signal.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "base/fail.h"
-#include "base/process.h"
 #include "page_policy.h"	/* PAGE_POLICY, which page/policy makes of the page */
 
 /* ---- connections ---- */

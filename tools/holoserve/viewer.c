@@ -5,12 +5,7 @@
 #include "holoserve.h"
 
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/socket.h>
-
-#include "base/fail.h"
-#include "base/process.h"
 
 #define MESSAGES_A_SECOND 200	/* of a viewer; more close its connection */
 #define PING_SECONDS 10		/* after which a silent viewer gets a ping */

@@ -6,12 +6,8 @@
 
 #include <arpa/inet.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <strings.h>
 #include <sys/socket.h>
-
-#include "base/process.h"
 
 /*
  * ---- access ----

@@ -6,12 +6,8 @@
 #include "kalman.h"
 
 #include <ctype.h>
-#include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "base/process.h"
 #include "run/passes.h"
 #include "kalman.px.h"
 
@@ -23,13 +19,6 @@ BODY_ROWS(kalman, filter)
 static const char *const owners[] = { "depth", "z", "absphase", "phase" };
 
 #define OWNERS (sizeof(owners) / sizeof(*owners))
-
-static bool
-are_points(const struct frame_head *head)
-{
-	return head_channel(head, "x") != NO_CHANNEL && head_channel(head, "y") != NO_CHANNEL &&
-	    head_channel(head, "z") != NO_CHANNEL;
-}
 
 /* A name without the number at its end. */
 static void
@@ -75,9 +64,9 @@ static int
 find_values(struct run *run, const char *name, const struct frame_head *in,
     struct channels *channels)
 {
-	static const char *const xyz[] = { "x", "y", "z" };
 	const char *given = name;
 	char base[CHANNEL_NAME_SIZE], names[300];
+	size_t xyz[3];
 
 	if (!name)
 		name = usual_channel(in);
@@ -92,13 +81,12 @@ find_values(struct run *run, const char *name, const struct frame_head *in,
 	snprintf(channels->name, sizeof(channels->name), "%s", name);
 	channels->angle = !strcmp(base, "phase");
 	channels->values = 1;
-	if (!are_points(in) || (strcmp(name, "x") && strcmp(name, "y") && strcmp(name, "z")))
+	if (!head_xyz(in, xyz) || (strcmp(name, "x") && strcmp(name, "y") && strcmp(name, "z")))
 		return 0;
 	if (given && strcmp(name, "z"))
 		return fail("--channel", "x y z are one point, whose ray --channel z keeps");
 	channels->values = 3;
-	for (size_t i = 0; i < 3; i++)
-		channels->value[i] = head_channel(in, xyz[i]);
+	memcpy(channels->value, xyz, sizeof(xyz));
 	return 0;
 }
 
@@ -476,8 +464,7 @@ static int
 kalman_passes(struct run *run, struct passes *passes)
 {
 	const struct kalman *kalman = run->priv;
-	struct pass pass = { .shader = SHADER(kalman), .block = &kalman->block,
-		.bytes = sizeof(kalman->block), PASS_FOURS };
+	struct pass pass = { PASS_OF(kalman, kalman->block), PASS_FOURS };
 
 	for (size_t i = 0; i < kalman->channels.values; i++)
 		passes_read(passes, kalman->channels.value[i]);
@@ -741,8 +728,7 @@ const struct stage stage_kalman = {
 	.name = "kalman",
 	.summary = "filter depth or phase over the frames of a sequence",
 	.options = options,
-	.parameter_size = sizeof(struct parameters),
-	.private_size = sizeof(struct kalman),
+	STAGE_MEMORY(kalman),
 	.traits = STAGE_UNITS,
 	.example = { "kalman", "depth", "steady" },
 	.init = init,

@@ -1,8 +1,9 @@
 /*
  * What kalman.c plans for a frame and learns from it, and the loops of kalman_rows.c.
  */
-#ifndef KALMAN_H
-#define KALMAN_H
+#pragma once
+
+#include <math.h>
 
 #include "image/statistics.h"
 #include "run/stage.h"
@@ -106,5 +107,3 @@ struct kalman_rows {
 	size_t (*list_magnitudes)(struct noise *, size_t *zeros);
 };
 LEVELS_OF(kalman_rows)
-
-#endif

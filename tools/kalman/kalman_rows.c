@@ -4,9 +4,6 @@
  */
 #include "kalman.h"
 
-#include <math.h>
-#include <string.h>
-
 #include "kalman.px.h"
 
 #define INLINED static inline __attribute__((always_inline))

@@ -4,12 +4,7 @@
  */
 #include "laser2xyz.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/linear.h"
-#include "base/process.h"
 #include "frame/samples.h"
 #include "optics/calib.h"
 #include "run/stage.h"
@@ -273,24 +268,11 @@ check_unmoved(struct plausible *plausible, const struct run *run,
 	    "given: all slices are where the camera saw them (--pose-from none is silent)");
 }
 
-/* A unit in mm; 0: not known. */
-static double
-unit_mm(const char *unit)
-{
-	static const struct { const char *name; double mm; } units[] = { { "mm", 1 }, { "cm", 10 },
-		{ "m", 1000 }, { "um", 1e-3 } };
-
-	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++)
-		if (!strcmp(unit, units[i].name))
-			return units[i].mm;
-	return 0;
-}
-
 /* Warns where scan_direction is not one mm long, in the calibration's unit. True after it did. */
 static bool
 check_length(const struct laser *laser)
 {
-	const double *D = laser->direction, mm = unit_mm(laser->unit);
+	const double *D = laser->direction, mm = length_unit_mm(laser->unit);
 	double length = vector3_length(D);
 
 	if (!(mm > 0) || fabs(length * mm - 1) <= LENGTH_OFF)
@@ -337,7 +319,7 @@ plausible_pose(struct plausible *plausible, const struct run *run,
 static bool
 check_stage(const struct stage_history *history, const struct laser *laser, double deepest)
 {
-	double travel_mm = history->most_mm - history->least_mm, mm = unit_mm(laser->unit);
+	double travel_mm = history->most_mm - history->least_mm, mm = length_unit_mm(laser->unit);
 	double turns = (history->most_rad - history->least_rad) / (2 * M_PI);
 
 	stage_history_end(history);
@@ -383,7 +365,7 @@ static void
 plausible_end(const struct plausible *plausible, const struct laser *laser,
     const struct counts *all)
 {
-	double mm = unit_mm(laser->unit);
+	double mm = length_unit_mm(laser->unit);
 
 	check_places(laser, all);
 	if (!check_stage(&plausible->history, laser, all->deepest) && all->deepest > 0 && mm > 0 &&
@@ -587,8 +569,7 @@ const struct stage stage_laser2xyz = {
 	.hint = "--calib, --min-depth, --max-depth",
 	.options = options,
 	.usual = "calib step angle pose-from min-depth max-depth join",
-	.parameter_size = sizeof(struct parameters),
-	.private_size = sizeof(struct priv),
+	STAGE_MEMORY(priv),
 	.traits = STAGE_TABLES,
 	.init = init,
 	.plan = plan,

@@ -1,7 +1,8 @@
 /* A slice of laser2xyz: a frame of points of the laser's line, and the loop that takes them to
  * space. */
-#ifndef LASER2XYZ_H
-#define LASER2XYZ_H
+#pragma once
+
+#include <math.h>
 
 #include "base/cpu_level.h"
 #include "frame/frame.h"
@@ -33,5 +34,3 @@ struct laser2xyz_rows {
 	void (*fill)(void *slice, size_t part);
 };
 LEVELS_OF(laser2xyz_rows)
-
-#endif

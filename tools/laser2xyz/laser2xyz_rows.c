@@ -1,8 +1,6 @@
 /* The loop of laser2xyz over the points of a slice: where a pixel's ray meets the laser's plane. */
 #include "laser2xyz.h"
 
-#include <math.h>
-
 /* Is a full-frame pixel in the calibration's picture, or is no size known? */
 static bool
 is_in_picture(const struct laser *laser, const double uv[2])

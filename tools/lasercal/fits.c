@@ -4,12 +4,6 @@
  */
 #include "lasercal.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/process.h"
-
 /* ---- the laser's plane ---- */
 
 #define MIN_REWEIGHTINGS 3

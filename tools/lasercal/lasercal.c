@@ -5,11 +5,8 @@
  */
 #include "lasercal.h"
 
-#include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 
-#include "base/process.h"
 #include "image/statistics.h"
 #include "io/safe_file.h"
 
@@ -705,22 +702,6 @@ static const struct body body = { .frame = take_frame, .end = end,
 	.no_passes = "one fit of all pictures" };
 
 static int
-find_mode(struct run *run)
-{
-	struct priv *priv = run->priv;
-
-	for (size_t i = 0; i < LASERCAL_MODES; i++)
-		if (run->operands && !strcmp(run->operand[0], lasercal_modes[i])) {
-			priv->mode = (enum mode)i;
-			run->operand++;
-			run->operands--;
-			return 0;
-		}
-	return fail_usage(run->operands ? run->operand[0] : NULL, "lasercal wants plane, direction "
-	    "or axis as its first word");
-}
-
-static int
 init(struct run *run)
 {
 	const struct parameters *parameters = run->parameters;
@@ -734,8 +715,11 @@ init(struct run *run)
 	views->sigma_px = parameters->sigma;
 	views->laser = &priv->laser;
 	views->origin = parameters->origin;
-	if (find_mode(run) < 0 || check_options(parameters, priv->mode) < 0 ||
-	    stage_pose_check(&parameters->pose) < 0)
+	priv->mode = (enum mode)run_take_word(run, lasercal_modes, LASERCAL_MODES);
+	if (priv->mode == LASERCAL_MODES)
+		return fail_usage(run->operands ? run->operand[0] : NULL, "lasercal wants plane, "
+		    "direction or axis as its first word");
+	if (check_options(parameters, priv->mode) < 0 || stage_pose_check(&parameters->pose) < 0)
 		return -1;
 	if (!parameters->calib)
 		return fail_usage("--calib", "is needed: the camera's matrix and lens");
@@ -767,8 +751,7 @@ const struct stage stage_lasercal = {
 	.operands = "plane|direction|axis [FILE ...]",
 	.options = options,
 	.usual = "calib board off corners step angle pose-from",
-	.parameter_size = sizeof(struct parameters),
-	.private_size = sizeof(struct priv),
+	STAGE_MEMORY(priv),
 	.traits = STAGE_SINK | STAGE_TABLES,
 	.init = init,
 	.release = release,

@@ -1,6 +1,7 @@
 /* What the files of lasercal share: boards and views, fits, and the loops. */
-#ifndef LASERCAL_H
-#define LASERCAL_H
+#pragma once
+
+#include <math.h>
 
 #include "base/linear.h"
 #include "feature/board.h"
@@ -275,5 +276,3 @@ struct lasercal_rows {
 	void (*count_used)(const struct plane_fitting *, struct plane_fit *);
 };
 LEVELS_OF(lasercal_rows)
-
-#endif

@@ -4,9 +4,6 @@
  */
 #include "lasercal.h"
 
-#include <math.h>
-#include <string.h>
-
 #include "base/numbers.h"
 #include "base/px.h"
 

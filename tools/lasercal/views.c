@@ -4,11 +4,6 @@
  */
 #include "lasercal.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/process.h"
 #include "feature/board.h"
 #include "points/icp.h"
 
@@ -520,8 +515,7 @@ views_add_points(struct views *views, const struct frame *frame)
 	size_t c[3];
 
 	add_view(views);
-	for (size_t k = 0; k < 3; k++)
-		c[k] = head_channel(head, (char[2]){ "xyz"[k] });
+	head_xyz(head, c);
 	reserve_points(views, head->w * head->h);
 	for (size_t i = 0; i < head->w * head->h; i++) {
 		double X[3];

@@ -4,10 +4,6 @@
  */
 #include "median.h"
 
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/process.h"
 #include "run/passes.h"
 #include "median.block.h"
 
@@ -23,8 +19,7 @@ median_passes(struct run *run, struct passes *passes)
 	struct median_block block = { .channel = (uint)median->phase,
 		.shape = shapes[median->shape] };
 	size_t to = 0;
-	struct pass pass = { .shader = SHADER(median), .block = &block, .bytes = sizeof(block),
-		PASS_FOURS };
+	struct pass pass = { PASS_OF(median, block), PASS_FOURS };
 
 	while (median->source[to] != median->phase)
 		to++;
@@ -103,8 +98,7 @@ const struct stage stage_median = {
 	.name = "median",
 	.summary = "take whole-turn spikes out of an absolute phase",
 	.options = options,
-	.parameter_size = sizeof(struct parameters),
-	.private_size = sizeof(struct median),
+	STAGE_MEMORY(median),
 	.traits = STAGE_CONCURRENT,
 	.example = { "median", "absolute", "whole" },
 	.init = init,

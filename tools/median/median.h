@@ -1,6 +1,5 @@
 /* What median.c plans for a frame, and the loop of median_rows.c. */
-#ifndef MEDIAN_H
-#define MEDIAN_H
+#pragma once
 
 #include "run/stage.h"
 
@@ -18,5 +17,3 @@ struct median_rows {
 	    size_t y1, const struct row_scratch *);
 };
 LEVELS_OF(median_rows)
-
-#endif

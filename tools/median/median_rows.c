@@ -4,8 +4,6 @@
  */
 #include "median.h"
 
-#include <string.h>
-
 #include "image/median.px.h"
 
 #define TILE 128		/* pixels that are computed together */

@@ -4,11 +4,7 @@
  */
 #include "mergexyz.h"
 
-#include <math.h>
-#include <stdlib.h>
-
 #include "base/linear.h"
-#include "base/process.h"
 #include "image/statistics.h"
 #include "points/cloud.h"
 #include "run/stage.h"
@@ -98,10 +94,7 @@ add_place(struct priv *priv, const struct view_frame *of)
 	struct place place = { .view = of->view, .number = of->number };
 	double *v;
 
-	for (int k = 0; k < 3; k++)
-		channel[k] = head_channel(head, (char[2]){ "xyz"[k] });
-	if (priv->places == PLACES_MOST || channel[0] == NO_CHANNEL || channel[1] == NO_CHANNEL ||
-	    channel[2] == NO_CHANNEL)
+	if (!head_xyz(head, channel) || priv->places == PLACES_MOST)
 		return;
 	v = must_alloc(3 * (PLACE_POINTS + 1), sizeof(*v));
 	for (size_t i = 0; i < head->w * head->h; i += step) {
@@ -310,8 +303,7 @@ const struct stage stage_mergexyz = {
 	.summary = "points of many views to one cloud",
 	.hint = "--noise",
 	.options = options,
-	.parameter_size = sizeof(struct parameters),
-	.private_size = sizeof(struct priv),
+	STAGE_MEMORY(priv),
 	.traits = STAGE_TABLES | STAGE_UNITS,
 	.init = init,
 	.release = release,

@@ -1,14 +1,12 @@
 /* What the files of mergexyz share: the pieces of the cloud, sums over cubes, the search for
  * --noise, --icp; and the loops over points. */
-#ifndef MERGEXYZ_H
-#define MERGEXYZ_H
+#pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include <math.h>
 
 #include "base/cpu_level.h"
 #include "base/opt.h"
+#include "base/process.h"
 #include "frame/frame.h"
 #include "points/grid.h"
 #include "points/icp.h"
@@ -156,5 +154,3 @@ struct mergexyz_rows {
 	void (*keep_channel)(void *keeping, size_t c);
 };
 LEVELS_OF(mergexyz_rows)
-
-#endif

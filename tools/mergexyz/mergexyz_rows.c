@@ -4,9 +4,6 @@
  */
 #include "mergexyz.h"
 
-#include <math.h>
-#include <string.h>
-
 #include "base/px.h"
 
 /* ---- gathering points ---- */

@@ -5,13 +5,7 @@
  */
 #include "mergexyz.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/fail.h"
 #include "base/numbers.h"
-#include "base/process.h"
 
 /* ---- points in cubes of a size that suits them ---- */
 
@@ -162,8 +156,7 @@ keep(struct run *run, const struct neighbours *search, struct frame **cloud)
 	free(from);
 	if (status < 0)
 		return -1;
-	frame_free(*cloud);
-	*cloud = out;
+	frame_replace(cloud, out);
 	return 0;
 }
 

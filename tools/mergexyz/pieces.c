@@ -5,13 +5,6 @@
  */
 #include "mergexyz.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/fail.h"
-#include "base/process.h"
-
 /* ---- pieces ---- */
 
 /* Keys that describe one frame, not the cloud of all. */

@@ -4,13 +4,8 @@
  */
 #include "mergexyz.h"
 
-#include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "base/fail.h"
-#include "base/process.h"
 #include "io/safe_file.h"
 #include "points/cloud.h"
 

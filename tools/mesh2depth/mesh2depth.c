@@ -5,11 +5,8 @@
  */
 #include "mesh2depth.h"
 
-#include <stdlib.h>
-#include <string.h>
 #include <unistd.h>
 
-#include "base/process.h"
 #include "io/source.h"
 #include "mesh/mesh.h"
 
@@ -140,20 +137,6 @@ struct priv {
 	bool jump_checked;
 };
 
-/* Names the frame after the file, without folder and suffix. */
-static int
-set_name(struct meta *meta, const char *path)
-{
-	const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path;
-	const char *dot = strrchr(name, '.');
-	size_t length = dot && dot > name ? (size_t)(dot - name) : strlen(name);
-
-	for (size_t i = 0; i < length; i++)
-		if (name[i] <= ' ' || name[i] > '~' || name[i] == ':')
-			return 0;
-	return length ? meta_setf(meta, "name", "%.*s", (int)length, name) : 0;
-}
-
 /* Sets the unit of the frame's lengths. */
 static int
 set_unit(const struct run *run, const char *otherwise, struct frame *frame)
@@ -182,12 +165,10 @@ draw(struct run *run, const char *name, struct triangles *triangles, const struc
 	if (parameters->unit && own && *own && strcmp(own, parameters->unit))
 		warn("--unit", "says %s, and %s itself length_unit %.15s: the option counts",
 		    parameters->unit, name, own);
-	if (set_unit(run, unit ? unit : from->unit, out) < 0 ||
-	    (!from && strcmp(name, "standard input") && set_name(&out->head.meta, name) < 0)) {
-		frame_free(out);
-		return -1;
-	}
-	return run_emit(run, out);
+	status = set_unit(run, unit ? unit : from->unit, out);
+	if (status == 0 && !from && strcmp(name, "standard input"))
+		status = meta_set_file_name(&out->head.meta, name);
+	return run_emit_if(run, status, out);
 }
 
 /* Draws a frame, which it frees. */
@@ -298,8 +279,7 @@ const struct stage stage_mesh2depth = {
 	.summary = "orthographic depth of a mesh or a cloud",
 	.options = options,
 	.usual = "size view scale margin away unit",
-	.parameter_size = sizeof(struct parameters),
-	.private_size = sizeof(struct priv),
+	STAGE_MEMORY(priv),
 	.traits = STAGE_OPERANDS | STAGE_TABLES,
 	.agree = AGREE_ABSOLUTE,
 	.init = init,

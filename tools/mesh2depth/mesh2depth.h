@@ -1,6 +1,5 @@
 /* What mesh2depth.c and its loops share: frames as triangles. */
-#ifndef MESH2DEPTH_H
-#define MESH2DEPTH_H
+#pragma once
 
 #include "mesh/mesh_file.h"
 #include "points/virtual_camera.h"
@@ -22,5 +21,3 @@ struct mesh2depth_rows {
 	void (*list_band)(void *listing, size_t band);
 };
 LEVELS_OF(mesh2depth_rows)
-
-#endif

@@ -1,8 +1,6 @@
 /* The loops of mesh2depth: frames as triangles. */
 #include "mesh2depth.h"
 
-#include <string.h>
-
 #include "mesh/mesh.h"
 
 #define STACKED_PIXELS 128	/* of a row, whose vertices or triangles stay on the stack */

@@ -5,7 +5,6 @@
 #include "normals.h"
 
 #include <float.h>
-#include <string.h>
 
 #include "image/annotate.h"
 #include "run/passes.h"
@@ -21,8 +20,7 @@ normals_passes(struct run *run, struct passes *passes)
 	const struct normals_block block = { (uint)normals->channel[0], (uint)normals->channel[1],
 		(uint)normals->channel[2], normals->depth, (uint)normals->passthrough.n,
 		normals->sign, normals->per_column, normals->per_row };
-	struct pass pass = { .shader = SHADER(normals), .block = &block, .bytes = sizeof(block),
-		PASS_FOURS };
+	struct pass pass = { PASS_OF(normals, block), PASS_FOURS };
 
 	passes_read(passes, block.x);
 	passes_read(passes, block.y);
@@ -110,8 +108,7 @@ const struct stage stage_normals = {
 	.name = "normals",
 	.summary = "surface normals from coordinates or depth",
 	.options = options,
-	.parameter_size = sizeof(struct parameters),
-	.private_size = sizeof(struct normals),
+	STAGE_MEMORY(normals),
 	.traits = STAGE_UNITS | STAGE_CONCURRENT,
 	.example = { "normals", "depth", "normals" },
 	.init = init,

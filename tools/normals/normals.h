@@ -1,6 +1,5 @@
 /* What normals.c plans for a frame, and the loop of normals_rows.c. */
-#ifndef NORMALS_H
-#define NORMALS_H
+#pragma once
 
 #include "run/bands.h"
 #include "run/stage.h"
@@ -20,5 +19,3 @@ struct normals_rows {
 	    size_t y1, const struct row_scratch *);
 };
 LEVELS_OF(normals_rows)
-
-#endif

@@ -4,8 +4,6 @@
  */
 #include "normals.h"
 
-#include <string.h>
-
 #include "normals.px.h"
 
 #define TILE 416		/* columns of a strip, at most */

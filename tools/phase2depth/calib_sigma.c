@@ -5,13 +5,9 @@
  */
 #include "phase2depth.h"
 
-#include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/linear.h"
-#include "base/process.h"
 #include "optics/camera_model.h"
 
 struct file {
@@ -255,15 +251,14 @@ point_variance_set_axis(struct point_variance *at, bool along_y)
 	return 0;
 }
 
-static void
-point_variance_free(struct point_variance *at)
+void
+calib_sigma_free(struct calib_sigma *sigma)
 {
-	free(at->rig.C);
-	free(at->parameter);
-	free(at->C);
-	free(at->motion);
-	at->parameter = NULL;
-	at->C = at->motion = NULL;
+	free(sigma->of.rig.C);
+	free(sigma->of.parameter);
+	free(sigma->of.C);
+	free(sigma->of.motion);
+	free(sigma->table);
 }
 
 /* ---- the grid ---- */
@@ -341,12 +336,4 @@ calib_sigma_plan(struct run *run, struct calib_sigma *sigma, const struct triang
 	set_offset(sigma);
 	make_grid(run, sigma);
 	return 0;
-}
-
-void
-calib_sigma_free(struct calib_sigma *sigma)
-{
-	point_variance_free(&sigma->of);
-	free(sigma->table);
-	sigma->table = NULL;
 }

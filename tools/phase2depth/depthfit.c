@@ -5,12 +5,8 @@
  */
 #include "phase2depth.h"
 
-#include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "base/process.h"
 #include "unwrap/absolute.h"
 
 /*

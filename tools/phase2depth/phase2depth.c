@@ -7,11 +7,7 @@
 #include "phase2depth.h"
 
 #include <float.h>
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "base/process.h"
 #include "checks/checks.h"
 #include "optics/camera_model.h"
 #include "run/check.h"
@@ -162,8 +158,7 @@ list_rays(struct passes *passes, const struct phase2depth *priv)
 		.lens_stride = (uint)t->lens_stride,
 		.lens_rows = (uint)t->h, .has_sigma = priv->sigma != NO_CHANNEL,
 		.sigma = (uint)priv->sigma };
-	struct pass pass = { .shader = SHADER(phase2depth_rays), .block = &block,
-		.bytes = sizeof(block), PASS_FOURS };
+	struct pass pass = { PASS_OF(phase2depth_rays, block), PASS_FOURS };
 
 	if (!passes_float64(passes))
 		return passes_refuse(passes, "the device has no doubles");
@@ -532,8 +527,7 @@ const struct stage stage_phase2depth = {
 	.hint = "--origin, --ref, --min-depth and --max-depth",
 	.options = options,
 	.usual = "ref c wrapped fit-c calib across origin min-depth max-depth",
-	.parameter_size = sizeof(struct parameters),
-	.private_size = sizeof(struct phase2depth),
+	STAGE_MEMORY(phase2depth),
 	.checks = checks,
 	.traits = STAGE_UNITS | STAGE_CONCURRENT,
 	.agree = AGREE_RELATIVE,

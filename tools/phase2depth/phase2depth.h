@@ -1,8 +1,8 @@
 /* What phase2depth plans for a frame: a reference plane or a triangulation, and uncertainty; and
  * the loops that compute it. */
-#ifndef PHASE2DEPTH_H
-#define PHASE2DEPTH_H
+#pragma once
 
+#include <math.h>
 #include <stdatomic.h>
 
 #include "optics/calib.h"
@@ -297,5 +297,3 @@ struct phase2depth_rows {
 	void (*grid_row)(void *job, size_t y);
 };
 LEVELS_OF(phase2depth_rows)
-
-#endif

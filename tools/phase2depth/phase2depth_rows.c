@@ -7,11 +7,7 @@
 #include "phase2depth.h"
 
 #include <float.h>
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "base/process.h"
 #include "optics/camera_model.h"
 #include "phase2depth.px.h"
 

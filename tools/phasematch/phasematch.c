@@ -6,10 +6,7 @@
 #include "phasematch.h"
 
 #include <float.h>
-#include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "checks/checks.h"
 #include "optics/calib.h"
@@ -594,10 +591,8 @@ phasematch_passes(struct run *run, struct passes *passes)
 		.back = matching->both_ways > 0, .both_ways = matching->both_ways,
 		.correlation = matching->correlation };
 	struct phasematch_output output = describe_output(priv);
-	struct pass search = { .shader = SHADER(phasematch_search), .block = &pair,
-		.bytes = sizeof(pair), PASS_PIXELS, .beyond = run->halo };
-	struct pass points = { .shader = SHADER(phasematch_points), .block = &output,
-		.bytes = sizeof(output), PASS_PIXELS };
+	struct pass search = { PASS_OF(phasematch_search, pair), PASS_PIXELS, .beyond = run->halo };
+	struct pass points = { PASS_OF(phasematch_points, output), PASS_PIXELS };
 	uint next = 0;
 
 	if (matching->maps > 1)
@@ -800,8 +795,7 @@ const struct stage stage_phasematch = {
 	.hint = "--max-step, --max-residual, --support, --min-depth and --max-depth",
 	.options = options,
 	.usual = "right calib min-depth max-depth frame",
-	.parameter_size = sizeof(struct parameters),
-	.private_size = sizeof(struct phasematch),
+	STAGE_MEMORY(phasematch),
 	.checks = checks,
 	.traits = STAGE_UNITS,
 	.init = init,

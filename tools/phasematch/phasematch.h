@@ -2,8 +2,9 @@
  * What the files of phasematch share: the plan of a frame, the index of a row, and the loops that
  * phasematch_rows.c exports.
  */
-#ifndef PHASEMATCH_H
-#define PHASEMATCH_H
+#pragma once
+
+#include <math.h>
 
 #include "run/bands.h"
 #include "run/check.h"
@@ -261,5 +262,3 @@ struct phasematch_rows {
 	void (*add_reach)(const struct matching *, const struct match_memory *, struct reach *);
 };
 LEVELS_OF(phasematch_rows)
-
-#endif

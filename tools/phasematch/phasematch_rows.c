@@ -5,9 +5,6 @@
  */
 #include "phasematch.h"
 
-#include <math.h>
-#include <string.h>
-
 #if defined(__SSE2__)
 #include <immintrin.h>
 #endif

@@ -6,11 +6,6 @@
  */
 #include "phasematch.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/process.h"
 #include "base/px.h"
 #include "base/text.h"
 #include "image/statistics.h"

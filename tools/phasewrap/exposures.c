@@ -6,10 +6,6 @@
  */
 #include "phasewrap.h"
 
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/process.h"
 #include "base/px.h"
 #include "fringe/capture_set.h"
 #include "phasewrap.px.h"
@@ -44,19 +40,13 @@ exposures_check(const struct exposure_options *options, const struct capture_opt
 	return 0;
 }
 
-static bool
-same_number(double a, double b)
-{
-	return a == b || (isnan(a) && isnan(b));
-}
-
 /* Do two images show the same? */
 static bool
 same_image(const struct manifest_row *a, const struct manifest_row *b)
 {
 	return a->role == b->role && a->axis == b->axis && a->step == b->step &&
-	    a->bit == b->bit && same_number(a->period_px, b->period_px) &&
-	    same_number(a->shift_rad, b->shift_rad);
+	    a->bit == b->bit && numbers_same(a->period_px, b->period_px) &&
+	    numbers_same(a->shift_rad, b->shift_rad);
 }
 
 /* Does the manifest list the images of all exposures? */
@@ -243,9 +233,9 @@ same_sets(const struct capture_set *a, const struct capture_set *b)
 		const struct capture_fringe *p = &a->fringe[k], *q = &b->fringe[k];
 
 		same = p->n == q->n && p->axis == q->axis && p->two_plus_one == q->two_plus_one &&
-		    same_number(p->period_px, q->period_px);
+		    numbers_same(p->period_px, q->period_px);
 		for (size_t i = 0; same && i < p->n; i++)
-			same = same_number(p->shift_rad[i], q->shift_rad[i]);
+			same = numbers_same(p->shift_rad[i], q->shift_rad[i]);
 	}
 	for (size_t i = 0; same && i < a->codes; i++)
 		same = a->code[i].n == b->code[i].n && a->code[i].axis == b->code[i].axis &&

@@ -16,10 +16,7 @@
 
 #include <complex.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "base/process.h"
 #include "phasewrap.px.h"
 
 #define TWO_PI 6.28318530717958647692
@@ -36,8 +33,7 @@
 static bool
 same_fringes(const struct harmonic *a, const struct harmonic *b)
 {
-	return a->axis == b->axis &&
-	    (a->period_px == b->period_px || (isnan(a->period_px) && isnan(b->period_px)));
+	return a->axis == b->axis && numbers_same(a->period_px, b->period_px);
 }
 
 static int
@@ -175,13 +171,6 @@ harmonics_load(const char *path, struct harmonics *out)
 	return status;
 }
 
-void
-harmonics_free(struct harmonics *all)
-{
-	free(all->row);
-	*all = (struct harmonics){ 0 };
-}
-
 /* ---- are they those of the images? ---- */
 
 int
@@ -229,8 +218,7 @@ choose(const struct harmonics *all, const struct capture_fringe *fringe)
 	bool several = false;
 
 	for (size_t i = 1; i < all->n; i++) {
-		several |= all->row[i].period_px != nearest->period_px &&
-		    !(isnan(all->row[i].period_px) && isnan(nearest->period_px));
+		several |= !numbers_same(all->row[i].period_px, nearest->period_px);
 		if (distance(&all->row[i], fringe) < distance(nearest, fringe))
 			nearest = &all->row[i];
 	}

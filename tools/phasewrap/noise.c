@@ -4,10 +4,7 @@
  */
 #include "phasewrap.h"
 
-#include <stdlib.h>
-
 #include "base/linear.h"
-#include "base/process.h"
 
 /* ---- options and planning ---- */
 
@@ -74,20 +71,28 @@ noise_plan(const struct noise_options *options, const struct frame_head *in,
  * that change over the picture go on growing. Harmonics, light that flickers and steps that are off
  * are one function of phase and brightness in each image besides: that is fitted to the residuals
  * of all pixels and taken out.
+ *
+ * A filter needs to know how much noise the mean of many pixels keeps. The second difference of the
+ * sums of blocks of 4 x 4 pixels tells this in both directions and whatever the shape of the
+ * correlation; it is given as the window that leaves as much.
  */
 
 #define SAMPLED_PIXELS 40000	/* at most, on a grid */
 #define AMPLITUDE_RATIO_MOST 1e3	/* of two neighbours */
 #define DISTANCES 4		/* 1, 2, 4 and 8 pixels */
-#define THINNED 2		/* times the step between samples, of distances above 1 */
-/* The variance over a longer distance is that of the images where it is RESIDUAL_RATIO^2 times that
- * of neighbours. What grows more than GROWTH times as fast as over half the distance, or by more
- * than these factors for twice the distance, is no noise. JPEG at quality 90: 3.0, 1.5 and 1.4. */
-#define RESIDUAL_RATIO 1.2
+#define THINNED 2		/* times the step between samples, all but the first time */
+/* The variance over a longer distance is that of the images where it and that over 2 pixels differ
+ * from that of neighbours by this factor; it is smaller after sharpening. What grows more than
+ * GROWTH times as fast as over half the distance, or by more than these factors for twice the
+ * distance, is no noise. JPEG at quality 90: 3.0, 1.5 and 1.4. */
+#define RESIDUAL_RATIO 1.1
 #define GROWTH 1.25
 #define GROWTH_NEAR 4
 #define GROWTH_FAR 2
 
+#define BLOCK_PX 4		/* side of blocks whose sums show what neighbours share */
+/* of the variance of a block's sum over that of independent pixels; less may be chance */
+#define BLOCK_RATIO_LEAST 1.2
 #define WINDOW_STEP_PX 0.03125	/* small changes from measurement to measurement do not show */
 
 #define PATTERNS 9		/* of residuals: A, and B times cos and sin of 1 to 4 times phi */
@@ -110,6 +115,7 @@ struct noise_set {
 	bool *use;
 	size_t used;
 	struct phase_shift_weights *weights;
+	double *difference;	/* of each image: the sum of a block's second differences */
 	double *explained;	/* the factor of pattern k in image i at k images + i; NULL: none */
 };
 
@@ -118,35 +124,27 @@ struct noise_set {
 static bool
 fit_used(struct noise_set *set)
 {
-	double m[3][3] = { { 0 } }, inverse[3][3], determinant = 0;
+	double m[9] = { 0 };
 
 	for (size_t i = 0; i < set->fringe->n; i++) {
 		const double x[3] = { 1, set->fit->model[i].cosine, set->fit->model[i].sine };
 
-		for (size_t a = 0; a < 3 && set->use[i]; a++)
-			for (size_t b = 0; b < 3; b++)
-				m[a][b] += x[a] * x[b];
+		for (size_t k = 0; k < 9 && set->use[i]; k++)
+			m[k] += x[k / 3] * x[k % 3];
 	}
-	for (size_t a = 0; a < 3; a++)
-		for (size_t b = 0; b < 3; b++) {
-			size_t p = (a + 1) % 3, q = (a + 2) % 3, r = (b + 1) % 3, s = (b + 2) % 3;
-
-			inverse[b][a] = m[p][r] * m[q][s] - m[p][s] * m[q][r];
-		}
-	for (size_t a = 0; a < 3; a++)
-		determinant += m[0][a] * inverse[a][0];
+	if (!(matrix3_determinant(m) > 1e-3 * pow((double)set->used, 3)) || !symmetric_invert(3, m))
+		return false;
 	for (size_t i = 0; i < set->fringe->n; i++) {
-		const double x[3] = { 1, set->fit->model[i].cosine, set->fit->model[i].sine };
-		double v[3] = { 0 };
+		const double x[3] = { set->use[i], set->use[i] * set->fit->model[i].cosine,
+			set->use[i] * set->fit->model[i].sine };
+		double v[3];
 
-		for (size_t a = 0; a < 3 && set->use[i]; a++)
-			for (size_t b = 0; b < 3; b++)
-				v[a] += inverse[a][b] * x[b] / determinant;
+		matrix3_apply(m, x, v);
 		set->weights[i] = (struct phase_shift_weights){
 			.mean = (float)(v[0] * (double)set->fringe->n), .c = (float)v[1],
 			.s = (float)v[2] };
 	}
-	return determinant > 1e-3 * pow((double)set->used, 3);
+	return true;
 }
 
 /* Reads the pixel at (x, y) and the two at a distance from it, and sets which images count in them.
@@ -231,32 +229,35 @@ fit_pixel(const struct noise_set *set, bool integer, struct noise_pixel *pixel)
 	    first + rise >= limits->least_mean * set->gain;
 }
 
-/* The variance at the pixel at (x, y), from it and those at a distance on both sides. False where
- * one of them is of no use. */
+/* The variance of the pixels of a block, its first one at (x, y), by the sum of their differences
+ * from those at a distance on both sides. False where one of them is of no use. */
 static bool
-measure(struct noise_set *set, const struct frame *in, size_t x, size_t y, size_t distance,
-    struct noise_pixel three[3], struct phase_noise_sample *sample)
+measure(struct noise_set *set, const struct frame *in, size_t x, size_t y, size_t side,
+    size_t distance, struct noise_pixel three[3], struct phase_noise_sample *sample)
 {
 	const struct capture_fringe *fringe = set->fringe;
 	double squares = 0, weights = 0, levels = 0, share[3];
 
-	if (!read_pixels(set, in, x, y, distance, three))
-		return false;
-	for (size_t k = 0; k < 3; k++)
-		if (!fit_pixel(set, in->head.type != SAMPLE_FLOAT, &three[k]))
+	for (size_t p = 0; p < side * side; p++) {
+		if (!read_pixels(set, in, x + p % side, y + p / side, distance, three) ||
+		    (side > 1 && set->used < fringe->n))
 			return false;
-	for (size_t k = 0; k < 3; k++) {
-		share[k] = k == 1 ? -2 : fmin(three[1].amplitude / three[k].amplitude,
-		    AMPLITUDE_RATIO_MOST);
-		weights += share[k] * share[k];
-		levels += share[k] * share[k] * three[k].level;
+		for (size_t k = 0; k < 3; k++)
+			if (!fit_pixel(set, in->head.type != SAMPLE_FLOAT, &three[k]))
+				return false;
+		for (size_t k = 0; k < 3; k++) {
+			share[k] = k == 1 ? -2 : fmin(three[1].amplitude / three[k].amplitude,
+			    AMPLITUDE_RATIO_MOST);
+			weights += share[k] * share[k];
+			levels += share[k] * share[k] * three[k].level;
+		}
+		for (size_t i = 0; i < fringe->n; i++)
+			set->difference[i] = share[0] * three[0].left[i] + share[1] *
+			    three[1].left[i] + share[2] * three[2].left[i] +
+			    (p > 0 ? set->difference[i] : 0);
 	}
-	for (size_t i = 0; i < fringe->n; i++) {
-		double d = share[0] * three[0].left[i] + share[1] * three[1].left[i] +
-		    share[2] * three[2].left[i];
-
-		squares += d * d;
-	}
+	for (size_t i = 0; i < fringe->n; i++)
+		squares += set->difference[i] * set->difference[i];
 	sample->level = (float)(levels / weights);
 	sample->variance = (float)(squares / weights / (double)(set->used - 3));
 	return true;
@@ -267,8 +268,10 @@ struct noise_search {
 	struct phase_noise_sample *sample;
 	struct noise_pixel three[3];
 	struct phase_shift_weights *weights;
+	double *difference;
 	bool *use;
 	size_t step;			/* pixels from one sample to the next */
+	bool explained;			/* the patterns are fitted */
 	/* of each set: normal equations of the patterns in its images, then their factors */
 	struct noise_patterns {
 		double a[PATTERNS * PATTERNS], *b;
@@ -288,101 +291,136 @@ add_patterns(struct noise_patterns *to, const struct noise_pixel *pixel, size_t 
 	}
 }
 
-/* Samples all sets with pixels at this distance. Returns the number of samples. */
+/* Samples all sets with blocks at this distance. Returns the number of samples. */
 static size_t
-sample_noise(const struct frame *in, const struct phasewrap *wrap, size_t distance,
+sample_noise(const struct frame *in, const struct phasewrap *wrap, size_t side, size_t distance,
     struct noise_search *search)
 {
 	size_t sets = wrap->captures.fringes * wrap->exposures.n, n = 0;
 	size_t w = in->head.w, h = in->head.h, step = search->step;
 	size_t first = distance + step / 2;
 
-	step = distance > 1 ? (THINNED * step) | 1 : step;
+	step = side > 1 ? (side * step - 1) | 1 : search->explained ? (THINNED * step) | 1 : step;
 	for (size_t i = 0; i < sets; i++) {
 		size_t e = i / wrap->captures.fringes, k = i % wrap->captures.fringes;
 		struct noise_set set = { wrap, exposure_fringe(wrap, e, k), &wrap->fit[k],
-			wrap->exposures.gain[e], search->use, 0, search->weights, NULL };
+			wrap->exposures.gain[e], search->use, 0, search->weights,
+			search->difference, NULL };
 		struct noise_patterns *patterns = &search->patterns[i];
-		size_t right = set.fringe->axis == 'x' ? 1 : distance;
-		size_t down = set.fringe->axis == 'x' ? distance : 1;
+		size_t right = side - 1 + (set.fringe->axis == 'x' ? 1 : distance);
+		size_t down = side - 1 + (set.fringe->axis == 'x' ? distance : 1);
 
 		set.explained = patterns->known ? patterns->b : NULL;
 		for (size_t y = first; set.fringe->n > 3 && y + down < h; y += step)
 			for (size_t x = first; x + right < w; x += step) {
-				if (!measure(&set, in, x, y, distance, search->three,
+				if (!measure(&set, in, x, y, side, distance, search->three,
 				    &search->sample[n]))
 					continue;
 				n++;
-				if (distance == 1 && set.used == set.fringe->n)
+				if (!search->explained && set.used == set.fringe->n)
 					add_patterns(patterns, &search->three[1], set.fringe->n);
 			}
-		if (distance == 1 && symmetric_factor(PATTERNS, patterns->a, 1e-9)) {
+		if (!search->explained && symmetric_factor(PATTERNS, patterns->a, 1e-9)) {
 			symmetric_solve(PATTERNS, patterns->a, patterns->b, set.fringe->n);
 			patterns->known = true;
 		}
 	}
+	search->explained = true;
 	return n;
 }
 
-/* Which distance's noise is that of a single pixel: v, the variances at one level, 0 where there
- * are too few samples. */
+/* The longest distance without harmonics: v, the variances at one level, 0 where there are too few
+ * samples. */
 static size_t
-choose_distance(const double v[DISTANCES])
+longest_distance(const double v[DISTANCES])
 {
 	for (size_t k = DISTANCES - 1; k > 0; k--) {
 		double growth = v[k] / v[k - 1], before = k > 1 ? v[k - 1] / v[k - 2] : 1;
 
 		if (v[k] > 0 && growth <= (k > 1 ? GROWTH_FAR : GROWTH_NEAR) &&
 		    (k == 1 || growth <= GROWTH * fmax(before, 1)))
-			return v[k] > RESIDUAL_RATIO * RESIDUAL_RATIO * v[0] ? k : 0;
+			return k;
 	}
 	return 0;
 }
 
 /*
- * The standard deviation of the Gaussian window, in pixels, behind which white noise has this ratio
- * of variances at neighbours and at a distance: with the correlation q of neighbours it is q^(d^2)
- * over d pixels, and a second difference over d has (3 - 4 q^(d^2) + q^(4 d^2))/3 of its variance.
+ * The variance of second differences of blocks' sums over that of independent pixels, where the
+ * correlation over d pixels is q^(d^2): along the difference and, which is alike for all distances,
+ * across it.
  */
 static double
-window_of(double ratio, double distance)
+block_variance(double q, size_t side, size_t distance)
+{
+	double n = (double)side, along = 0, across = 0;
+
+	for (double d = 1 - n; d < n; d++) {
+		double far = d + (double)distance, farther = far + (double)distance;
+
+		across += (1 - fabs(d) / n) * pow(q, d * d);
+		along += (1 - fabs(d) / n) * (3 * pow(q, d * d) - 4 * pow(q, far * far) +
+		    pow(q, farther * farther)) / 3;
+	}
+	return along * across;
+}
+
+/* The standard deviation of the Gaussian window, in pixels, after which white noise has this ratio
+ * of variances of blocks, at the distance of their side, and of pixels at a distance. */
+static double
+window_of(double ratio, size_t side, size_t distance)
 {
 	double window_px = 0;
 
-	for (; window_px < distance; window_px += WINDOW_STEP_PX) {
+	for (; ratio > BLOCK_RATIO_LEAST && window_px < (double)side;
+	    window_px += WINDOW_STEP_PX) {
 		double q = exp(-0.25 / pow(window_px + WINDOW_STEP_PX / 2, 2));
-		double far = pow(q, distance * distance);
 
-		if (3 - 4 * q + pow(q, 4) <= ratio * (3 - 4 * far + pow(far, 4)))
+		if (block_variance(q, side, side) >= ratio * block_variance(q, 1, distance))
 			break;
 	}
 	return window_px;
 }
 
+/* The variance of a model at a level. */
+static double
+variance_at(const struct phase_noise_model *model, double level)
+{
+	return fmax((double)model->variance + (double)model->gain * level,
+	    fmax((double)model->least, 1e-30));
+}
+
 static int
 search_noise(const struct frame *in, struct phasewrap *wrap, struct noise_search *search)
 {
-	struct phase_noise_model model[DISTANCES], *noise = &wrap->noise;
+	/* the first over neighbours as they are, the others with the patterns taken out: that takes
+	 * out a part of the noise of few images, too, so that only these compare */
+	struct phase_noise_model model[1 + DISTANCES], *noise = &wrap->noise;
 	double v[DISTANCES] = { 0 }, level = 0;
-	size_t chosen;
+	size_t n, longest, side;
+	bool differs;
 
-	for (size_t k = 0; k < DISTANCES; k++) {
-		size_t n = sample_noise(in, wrap, (size_t)1 << k, search);
-
+	for (size_t k = 0; k <= DISTANCES; k++) {
+		n = sample_noise(in, wrap, 1, k > 1 ? (size_t)1 << (k - 1) : 1, search);
 		if (k > 0 && n < PHASE_NOISE_SAMPLES_LEAST)
 			break;
 		if (phase_noise_fit(search->sample, n, noise->least, &model[k]) < 0)
 			return -1;
 		for (size_t i = 0; i < n && k == 0; i++)
 			level += (double)search->sample[i].level / (double)n;
-		v[k] = fmax((double)model[k].variance + (double)model[k].gain * level,
-		    fmax((double)noise->least, 1e-30));
+		if (k > 0)
+			v[k - 1] = variance_at(&model[k], level);
 	}
-	chosen = choose_distance(v);
-	wrap->noise_distance = (size_t)1 << chosen;
-	wrap->noise_window_px = chosen ?
-	    window_of(v[0] / v[chosen], (double)wrap->noise_distance) : 0;
-	*noise = model[chosen];
+	longest = longest_distance(v);
+	differs = fmin(v[1], v[longest]) > RESIDUAL_RATIO * v[0] ||
+	    fmax(v[1], v[longest]) * RESIDUAL_RATIO < v[0];
+	*noise = model[differs ? 1 + longest : 0];
+	wrap->noise_distance = differs ? (size_t)1 << longest : 1;
+	wrap->noise_window_px = 0;
+	side = longest < 2 ? (size_t)1 << longest : BLOCK_PX;
+	n = side > 1 ? sample_noise(in, wrap, side, side, search) : 0;
+	if (n >= PHASE_NOISE_SAMPLES_LEAST && phase_noise_fit(search->sample, n, 0, model) == 0)
+		wrap->noise_window_px = window_of(variance_at(model, level) /
+		    v[differs ? longest : 0], side, wrap->noise_distance);
 	return !(noise->variance > 0) && !(noise->gain > 0) && !(noise->least > 0) ?
 	    fail(NULL, "the images have no noise: the fit leaves nothing of them") : 0;
 }
@@ -394,6 +432,7 @@ noise_find(const struct frame *in, struct phasewrap *wrap)
 	size_t w = in->head.w, h = in->head.h, most = 0;
 	size_t sets = captures->fringes * wrap->exposures.n;
 	struct noise_search search = { 0 };
+	double *numbers;
 	int status;
 
 	for (size_t k = 0; k < captures->fringes; k++)
@@ -405,15 +444,14 @@ noise_find(const struct frame *in, struct phasewrap *wrap)
 	search.sample = must_alloc((w / search.step + 1) * (h / search.step + 1) * sets,
 	    sizeof(*search.sample));
 	search.patterns = must_alloc(sets, sizeof(*search.patterns));
+	numbers = must_alloc((4 + PATTERNS * sets) * most, sizeof(*numbers));
+	search.difference = numbers + 3 * most;
 	for (size_t i = 0; i < sets; i++)
-		search.patterns[i].b = must_alloc(PATTERNS * most, sizeof(double));
+		search.patterns[i].b = numbers + (4 + PATTERNS * i) * most;
 	for (size_t k = 0; k < 3; k++)
-		search.three[k].left = must_alloc(most, sizeof(*search.three[k].left));
+		search.three[k].left = numbers + k * most;
 	status = search_noise(in, wrap, &search);
-	for (size_t k = 0; k < 3; k++)
-		free(search.three[k].left);
-	for (size_t i = 0; i < sets; i++)
-		free(search.patterns[i].b);
+	free(numbers);
 	free(search.patterns);
 	free(search.sample);
 	free(search.weights);

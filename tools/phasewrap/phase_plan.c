@@ -5,10 +5,7 @@
 #include "phasewrap.h"
 
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "base/process.h"
 #include "base/text.h"
 
 /* ---- --kind double: two sets of three steps ---- */

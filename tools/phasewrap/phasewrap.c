@@ -6,9 +6,7 @@
 #include "phasewrap.h"
 
 #include <inttypes.h>
-#include <stdlib.h>
 
-#include "base/process.h"
 #include "checks/checks.h"
 #include "fringe/patterns.h"
 #include "run/check.h"
@@ -545,7 +543,7 @@ end(struct run *run)
 	struct priv *priv = run->priv;
 
 	phasewrap_forget(&priv->wrap);
-	harmonics_free(&priv->harmonics);
+	free(priv->harmonics.row);
 	free(priv->removed.row);
 	step_search_free(&priv->step_search);
 	measurement_free(&priv->measurement);
@@ -563,8 +561,7 @@ const struct stage stage_phasewrap = {
 	.options = options,
 	.usual = "kind steps period count field axis shift sign phase-origin order gray inverse "
 	    "gray-cell flats manifest min-amplitude min-modulation dark max-value as",
-	.parameter_size = sizeof(struct parameters),
-	.private_size = sizeof(struct priv),
+	STAGE_MEMORY(priv),
 	.checks = checks,
 	.traits = STAGE_ANY_TYPE | STAGE_CONCURRENT,
 	.example = { "phasewrap", "images", "phases" },

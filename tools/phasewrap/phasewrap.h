@@ -2,8 +2,7 @@
  * What the files of phasewrap share: its options, what is planned for a measurement, and the loops
  * over pixels (struct phasewrap_rows, at the end).
  */
-#ifndef PHASEWRAP_H
-#define PHASEWRAP_H
+#pragma once
 
 #include "base/numbers.h"
 #include "fringe/measurement.h"
@@ -191,9 +190,8 @@ struct harmonics {
 	const char *path;
 };
 
-/* -1 after fail(path, ...). Free with harmonics_free, also after a failure. */
+/* -1 after fail(path, ...). Free out->row, also after a failure. */
 int harmonics_load(const char *path, struct harmonics *out);
-void harmonics_free(struct harmonics *);
 /* Refuses images whose keys say that their phase is corrected already, or that other patterns were
  * projected than those that the harmonics are of; of harmonics that change over the picture images
  * of another size. -1 after fail(). */
@@ -275,5 +273,3 @@ struct phasewrap_rows {
 	void (*roughness)(void *rough_rows, size_t y);
 };
 LEVELS_OF(phasewrap_rows)
-
-#endif

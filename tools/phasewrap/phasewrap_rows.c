@@ -8,9 +8,6 @@
  */
 #include "phasewrap.h"
 
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/px.h"
 #include "fringe/phase_noise.px.h"
 #include "exposure_fit.px.h"

@@ -6,12 +6,7 @@
  */
 #include "rectify.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/linear.h"
-#include "base/process.h"
 #include "fringe/capture_set.h"
 #include "optics/calib.h"
 #include "optics/camera_model.h"
@@ -418,8 +413,7 @@ rectify_passes(struct run *run, struct passes *passes)
 		const struct rectify_block block = { (uint)c, (uint)in->type, channel->kind,
 			rectify->cubic, (uint)map->stride, (uint)map->geometry.h,
 			channel->max_step, channel->saturated };
-		const struct pass pass = { .shader = SHADER(rectify), .block = &block,
-			.bytes = sizeof(block), PASS_PIXELS };
+		const struct pass pass = { PASS_OF(rectify, block), PASS_PIXELS };
 
 		passes_read(passes, c);
 		passes_add(passes, &pass);
@@ -477,10 +471,7 @@ whole_frame(struct run *run, struct frame *in)
 			status = rectify_frame(run, rectify, in, out);
 	}
 	frame_free(in);
-	if (status == 0)
-		return run_emit(run, out);
-	frame_free(out);
-	return -1;
+	return run_emit_if(run, status, out);
 }
 
 static const struct body body = { .frame = whole_frame, .passes = rectify_passes };
@@ -645,8 +636,7 @@ const struct stage stage_rectify = {
 	.summary = "turn the pictures of two cameras until equal points lie on equal rows",
 	.hint = "--origin, --size, --side and --max-step",
 	.options = options,
-	.parameter_size = sizeof(struct parameters),
-	.private_size = sizeof(struct rectify),
+	STAGE_MEMORY(rectify),
 	.traits = STAGE_ANY_TYPE | STAGE_UNITS,
 	.init = init,
 	.plan = plan,

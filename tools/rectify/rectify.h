@@ -1,8 +1,9 @@
 /*
  * What rectify.c plans for a frame, and the loops of rectify_rows.c.
  */
-#ifndef RECTIFY_H
-#define RECTIFY_H
+#pragma once
+
+#include <math.h>
 
 #include "base/cpu_level.h"
 #include "optics/stereo.h"
@@ -74,5 +75,3 @@ struct rectify_rows {
 	void (*gather_row)(void *job, size_t y);
 };
 LEVELS_OF(rectify_rows)
-
-#endif

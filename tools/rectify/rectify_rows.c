@@ -5,9 +5,6 @@
  */
 #include "rectify.h"
 
-#include <math.h>
-#include <string.h>
-
 #include "optics/camera_model.h"
 
 /* ---- the map ---- */

@@ -7,12 +7,8 @@
 #include "shade.h"
 
 #include <float.h>
-#include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "base/process.h"
 #include "image/annotate.h"
 #include "image/depth_range.h"
 #include "image/texture.h"
@@ -291,8 +287,7 @@ shade_passes(struct run *run, struct passes *passes)
 {
 	const struct priv *priv = run->priv;
 	struct shade_block block;
-	struct pass pass = { .shader = SHADER(shade), .block = &block, .bytes = sizeof(block),
-		PASS_FOURS };
+	struct pass pass = { PASS_OF(shade, block), PASS_FOURS };
 
 	pack(run, &block);
 	block.last = (float)(priv->anchors - 1);
@@ -547,8 +542,7 @@ const struct stage stage_shade = {
 	.summary = "a shaded picture of depth or points",
 	.options = options,
 	.usual = "view size colour map range bar scale-bar axes",
-	.parameter_size = sizeof(struct parameters),
-	.private_size = sizeof(struct priv),
+	STAGE_MEMORY(priv),
 	.traits = STAGE_UNITS | STAGE_TABLES,
 	.example = { "shade", "normals", "picture" },
 	.second_example = { "shade --view 30,20", "normals", "turned", "shade--view" },

@@ -2,8 +2,9 @@
  * What shade keeps of its options and of a frame, the surface and the picture of a turned view, and
  * the loops of shade_rows.c.
  */
-#ifndef SHADE_H
-#define SHADE_H
+#pragma once
+
+#include <math.h>
 
 #include "image/annotate.h"
 #include "image/colormap.h"
@@ -207,5 +208,3 @@ struct shade_rows {
 	    struct frame *normals);
 };
 LEVELS_OF(shade_rows)
-
-#endif

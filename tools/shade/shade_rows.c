@@ -5,9 +5,6 @@
  */
 #include "shade.h"
 
-#include <math.h>
-#include <string.h>
-
 #include "image/colormap.px.h"
 
 /* ---- the colours of a surface: by a value, or of plaster ---- */

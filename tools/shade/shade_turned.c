@@ -6,13 +6,9 @@
 #include "shade.h"
 
 #include <float.h>
-#include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/numbers.h"
-#include "base/process.h"
 #include "points/cloud.h"
 #include "run/passes.h"
 #include "shade_view.block.h"

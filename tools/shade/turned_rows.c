@@ -16,8 +16,6 @@
 #include "shade.h"
 
 #include <float.h>
-#include <math.h>
-#include <string.h>
 
 /* ---- vectors of the level: LANES floats, integers, or conditions ---- */
 

@@ -5,13 +5,9 @@
 #include "splatxyz.h"
 
 #include <float.h>
-#include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/numbers.h"
-#include "base/process.h"
 #include "optics/number_file.h"
 #include "optics/stereo.h"
 #include "points/ordered_view.h"
@@ -423,8 +419,7 @@ splat_channels_find(struct frame *const *view, size_t views, int weight, const c
 			.weight = name ? head_channel(head, name) : NO_CHANNEL,
 			.smoothed = meta_get(&head->meta, "sigma_window_px"),
 			.sigma = channels->sigma ? head_channel(head, "sigma") : NO_CHANNEL };
-		for (size_t i = 0; i < 3; i++)
-			source[k].xyz[i] = head_channel(head, (char[2]){ "xyz"[i] });
+		head_xyz(head, source[k].xyz);
 	}
 	find_attributes(view, views, channels, source);
 	return 0;

@@ -5,12 +5,7 @@
  */
 #include "splatxyz.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/numbers.h"
-#include "base/process.h"
 #include "base/px.h"
 #include "optics/number_file.h"
 #include "optics/stereo.h"
@@ -719,8 +714,7 @@ const struct stage stage_splatxyz = {
 	.hint = "--calib, --weight",
 	.options = options,
 	.usual = "splat onto calib view pose pixel center",
-	.parameter_size = sizeof(struct parameters),
-	.private_size = sizeof(struct priv),
+	STAGE_MEMORY(priv),
 	.traits = STAGE_TABLES | STAGE_UNITS,
 	.init = init,
 	.release = release,

@@ -1,7 +1,8 @@
 /* What the files of splatxyz share: the grid, the views, the memory of a strip, and the loops that
  * spread points over cells. */
-#ifndef SPLATXYZ_H
-#define SPLATXYZ_H
+#pragma once
+
+#include <math.h>
 
 #include "optics/calib.h"
 #include "points/icp.h"
@@ -218,5 +219,3 @@ struct splatxyz_rows {
 	    struct splat_scratch *, struct frame *out, size_t y0, size_t y1);
 };
 LEVELS_OF(splatxyz_rows)
-
-#endif

@@ -8,11 +8,6 @@
  */
 #include "splatxyz.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/process.h"
 #include "base/px.h"
 #include "optics/camera_model.h"
 

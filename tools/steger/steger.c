@@ -5,11 +5,6 @@
  */
 #include "steger.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/process.h"
 #include "checks/checks.h"
 #include "run/passes.h"
 #include "steger.block.h"
@@ -951,8 +946,7 @@ const struct stage stage_steger = {
 	.summary = "centres of laser lines in images, to a small part of a pixel",
 	.options = options,
 	.usual = "sigma width background roi per-row per-column dark channel",
-	.parameter_size = sizeof(struct parameters),
-	.private_size = sizeof(struct priv),
+	STAGE_MEMORY(priv),
 	.checks = checks,
 	.traits = STAGE_ANY_TYPE,
 	.agree = AGREE_ABSOLUTE,

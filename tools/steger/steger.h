@@ -1,6 +1,7 @@
 /* The loops of steger_rows.c. */
-#ifndef STEGER_H
-#define STEGER_H
+#pragma once
+
+#include <math.h>
 
 #include "feature/line.h"
 #include "run/stage.h"
@@ -40,5 +41,3 @@ struct steger_rows {
 	    const struct line_points *seen);
 };
 LEVELS_OF(steger_rows)
-
-#endif

@@ -4,8 +4,6 @@
  */
 #include "steger.h"
 
-#include <math.h>
-
 #include "feature/line_loops.h"
 
 /* ---- samples ---- */

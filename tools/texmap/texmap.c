@@ -5,13 +5,9 @@
  */
 #include "texmap.h"
 
-#include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/numbers.h"
-#include "base/process.h"
 #include "base/px.h"
 #include "optics/calib.h"
 #include "optics/laser.h"
@@ -690,10 +686,7 @@ take_frame(struct run *run, struct frame *in)
 	frame_free(in);
 	frame_free(kept);
 	frame_free(colours);
-	if (status == 0)
-		return run_emit(run, out);
-	frame_free(out);
-	return -1;
+	return run_emit_if(run, status, out);
 }
 
 static int
@@ -736,8 +729,7 @@ const struct stage stage_texmap = {
 	.summary = "a colour for every point, from another camera's picture",
 	.hint = "--calib, --camera",
 	.options = options,
-	.parameter_size = sizeof(struct parameters),
-	.private_size = sizeof(struct priv),
+	STAGE_MEMORY(priv),
 	.traits = STAGE_ANY_TYPE | STAGE_UNITS | STAGE_TABLES,
 	.init = init,
 	.plan = plan,

@@ -2,8 +2,9 @@
  * What texmap.c plans and the loops of texmap_rows.c work on: the picture, the
  * discs of a cloud of points, and the colours.
  */
-#ifndef TEXMAP_H
-#define TEXMAP_H
+#pragma once
+
+#include <math.h>
 
 #include "base/cpu_level.h"
 #include "points/cloud.h"
@@ -69,5 +70,3 @@ struct texmap_rows {
 	void (*colouring_part)(void *colouring, size_t part);
 };
 LEVELS_OF(texmap_rows)
-
-#endif

@@ -3,8 +3,6 @@
  */
 #include "texmap.h"
 
-#include <math.h>
-
 #include "base/linear.h"
 #include "base/px.h"
 

@@ -6,10 +6,6 @@
  */
 #include "undither3.h"
 
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/process.h"
 #include "run/passes.h"
 #include "fit.block.h"
 

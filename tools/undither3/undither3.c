@@ -6,7 +6,6 @@
 #include "undither3.h"
 
 #include <math.h>
-#include <string.h>
 
 #include "run/passes.h"
 #include "undither3.block.h"
@@ -88,10 +87,8 @@ static int
 smooth_passes(struct run *run, struct passes *passes)
 {
 	struct undither3_block block;
-	struct pass along = { .shader = SHADER(undither3_along), .block = &block,
-		.bytes = sizeof(block), PASS_FOURS, .beyond = SMOOTH_REACH };
-	struct pass down = { .shader = SHADER(undither3), .block = &block,
-		.bytes = sizeof(block), PASS_FOURS };
+	struct pass along = { PASS_OF(undither3_along, block), PASS_FOURS, .beyond = SMOOTH_REACH };
+	struct pass down = { PASS_OF(undither3, block), PASS_FOURS };
 
 	pack(run->priv, &block);
 	passes_scratch(passes, block.planes);
@@ -114,10 +111,7 @@ whole_frame(struct run *run, struct frame *in)
 	if (status == 0)
 		undither3_rows()->texture(priv, in, out, 0, priv->h);
 	frame_free(in);
-	if (status == 0)
-		return run_emit(run, out);
-	frame_free(out);
-	return -1;
+	return run_emit_if(run, status, out);
 }
 
 /* ---- bodies and plan ---- */
@@ -278,8 +272,7 @@ const struct stage stage_undither3 = {
 	.summary = "a Holoimage from three bits a pixel",
 	.options = options,
 	.usual = "certainty keep filter",
-	.parameter_size = sizeof(struct parameters),
-	.private_size = sizeof(struct priv),
+	STAGE_MEMORY(priv),
 	.traits = STAGE_ANY_TYPE,
 	.example = { "undither3 --filter gauss", "three", "levels" },
 	.second_example = { "undither3", "three", "fitted", "undither3-fit" },

@@ -2,8 +2,7 @@
  * What the files of undither3 share: what it keeps of its options and of a picture's keys, planes
  * of a picture with a margin, pixels that surfaces grow into, and the loops of both rows files.
  */
-#ifndef UNDITHER3_H
-#define UNDITHER3_H
+#pragma once
 
 #include "holo/holo.h"
 #include "run/stage.h"
@@ -140,5 +139,3 @@ struct growing_rows {
 	void (*find_certainty)(const struct growing *, bool bits);
 };
 LEVELS_OF(growing_rows)
-
-#endif

@@ -5,8 +5,6 @@
  */
 #include "undither3.h"
 
-#include <string.h>
-
 #include "undither3.px.h"
 
 #define SPAN 256 /* pixels of a row that are worked on together */

@@ -10,13 +10,6 @@
  */
 #include "unwrap2f.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
-#include "base/fail.h"
-#include "base/process.h"
-
 /* ---- the table of three phases: struct order_table ---- */
 
 #define ORDER_TABLE_ORDERS 4		/* in a cell, of 7 bits each */

@@ -6,12 +6,8 @@
  */
 #include "unwrap2f.h"
 
-#include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "base/process.h"
 #include "checks/checks.h"
 #include "io/safe_file.h"
 #include "run/passes.h"
@@ -264,8 +260,7 @@ sigma_passes(const struct unwrap_sigma *sigma, const struct phase_orders *orders
 		.orders = sigma->p_order != NO_CHANNEL, .rivals = (uint)sigma->rivals,
 		.lo = sigma->lo, .hi = sigma->hi, .seam = sigma->seam, .first = sigma->first,
 		.last = sigma->last };
-	struct pass pass = { .shader = SHADER(unwrap2f_sigma), .block = &block,
-		.bytes = sizeof(block), PASS_FOURS };
+	struct pass pass = { PASS_OF(unwrap2f_sigma, block), PASS_FOURS };
 
 	for (size_t p = 0; p < sigma->phases; p++) {
 		block.channel[p] = (uint)orders->channel[p];
@@ -312,8 +307,7 @@ cells_pass(const struct gray_cells *cells, struct passes *passes)
 		.edges = cells->edge != NO_CHANNEL, .index = (uint)cells->index,
 		.edge = (uint)cells->edge, .edge_sigma = (uint)cells->edge_sigma,
 		.offset = cells->offset, .most = cells->most };
-	struct pass pass = { .shader = SHADER(unwrap2f_cells), .block = &block,
-		.bytes = sizeof(block), PASS_PIXELS };
+	struct pass pass = { PASS_OF(unwrap2f_cells, block), PASS_PIXELS };
 
 	passes_read(passes, cells->index);
 	if (block.edges) {
@@ -343,8 +337,7 @@ unwrap2f_passes(struct run *run, struct passes *passes)
 		.inner_hi = search->inner_hi,
 		.per_distance = search->distance > 0 ? 1 / search->distance : 0,
 		.first = (int)search->first, .last = (int)search->last };
-	struct pass pass = { .shader = SHADER(unwrap2f), .block = &block, .bytes = sizeof(block),
-		PASS_FOURS };
+	struct pass pass = { PASS_OF(unwrap2f, block), PASS_FOURS };
 
 	if (unwrap->cells.on) {
 		cells_pass(&unwrap->cells, passes);
@@ -784,8 +777,7 @@ const struct stage stage_unwrap2f = {
 	.hint = "--max-residual",
 	.options = options,
 	.usual = "method period field axis unwrap max-residual fuse all coarse gray-cell",
-	.parameter_size = sizeof(struct parameters),
-	.private_size = sizeof(struct unwrap2f),
+	STAGE_MEMORY(unwrap2f),
 	.checks = checks,
 	.traits = STAGE_UNITS | STAGE_CONCURRENT,
 	.example = { "unwrap2f", "filtered", "absolute" },

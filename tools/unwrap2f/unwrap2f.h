@@ -1,9 +1,8 @@
 /* What unwrap2f plans for a frame: its phases, the way to their fringe orders; and the loops that
  * compute it. */
-#ifndef UNWRAP2F_H
-#define UNWRAP2F_H
+#pragma once
 
-#include <stdint.h>
+#include <math.h>
 
 #include "base/cpu_level.h"
 #include "run/check.h"
@@ -279,5 +278,3 @@ struct unwrap2f_rows {
 	float (*chance_cost)(const struct order_search *, uint32_t i);
 };
 LEVELS_OF(unwrap2f_rows)
-
-#endif

@@ -6,10 +6,6 @@
  */
 #include "unwrap2f.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "base/px.h"
 #include "run/stage.h"
 #include "unwrap/patches_loops.h"

@@ -6,13 +6,8 @@
 #include "unwrap2f.h"
 
 #include <limits.h>
-#include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "base/fail.h"
-#include "base/process.h"
 #include "fringe/capture_set.h"
 #include "fringe/phase_steps.h"
 

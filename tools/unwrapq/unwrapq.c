@@ -7,10 +7,7 @@
 
 #include <float.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "base/process.h"
 #include "fringe/capture_set.h"
 #include "fringe/phase_steps.h"
 #include "image/statistics.h"
@@ -249,10 +246,7 @@ take_frame(struct run *run, struct frame *in)
 	if (frame_new(&priv->out, &out) == 0)
 		status = unwrap(run, in, out);
 	frame_free(in);
-	if (status == 0)
-		return run_emit(run, out);
-	frame_free(out);
-	return -1;
+	return run_emit_if(run, status, out);
 }
 
 static const struct body body = { .frame = take_frame,
@@ -387,8 +381,7 @@ const struct stage stage_unwrapq = {
 	.summary = "spatial unwrapping: one wrapped phase made continuous",
 	.hint = "--min-size, --anchor, --marker",
 	.options = options,
-	.parameter_size = sizeof(struct parameters),
-	.private_size = sizeof(struct priv),
+	STAGE_MEMORY(priv),
 	.traits = STAGE_UNITS,
 	.init = init,
 	.plan = plan,

@@ -1,6 +1,5 @@
 /* What unwrapq.c plans for the loops of unwrapq_rows.c. */
-#ifndef UNWRAPQ_H
-#define UNWRAPQ_H
+#pragma once
 
 #include "run/bands.h"
 #include "run/stage.h"
@@ -57,5 +56,3 @@ struct unwrapq_rows {
 	void (*write_rows)(void *output, size_t i);
 };
 LEVELS_OF(unwrapq_rows)
-
-#endif

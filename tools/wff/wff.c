@@ -6,13 +6,9 @@
 #include "wff.h"
 
 #include <float.h>
-#include <math.h>
 #include <stdatomic.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "base/process.h"
 #include "fringe/capture_set.h"
 #include "run/bands.h"
 #include "run/passes.h"
@@ -442,10 +438,7 @@ take_frame(struct run *run, struct frame *in)
 	for (size_t y = 0; y < in->head.h && status == 0; y++)
 		passthrough_row(&priv->passthrough, in, out, y);
 	frame_free(in);
-	if (status == 0)
-		return run_emit(run, out);
-	frame_free(out);
-	return -1;
+	return run_emit_if(run, status, out);
 }
 
 static int
@@ -565,8 +558,7 @@ const struct stage stage_wff = {
 	.summary = "windowed Fourier filter of wrapped phases",
 	.hint = "--threshold, --band",
 	.options = options,
-	.parameter_size = sizeof(struct parameters),
-	.private_size = sizeof(struct priv),
+	STAGE_MEMORY(priv),
 	.traits = STAGE_UNITS,
 	.example = { "wff", "phases", "smooth" },
 	.init = init,

@@ -1,6 +1,7 @@
 /* What wff.c plans for the loops of wff_rows.c: the windows, their transform, and a phase. */
-#ifndef WFF_H
-#define WFF_H
+#pragma once
+
+#include <math.h>
 
 #include "run/stage.h"
 #include "wff.block.h"
@@ -78,5 +79,3 @@ struct wff_rows {
 	void (*write_row)(void *map_job, size_t y);
 };
 LEVELS_OF(wff_rows)
-
-#endif

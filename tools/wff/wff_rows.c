@@ -4,9 +4,6 @@
  */
 #include "wff.h"
 
-#include <math.h>
-#include <string.h>
-
 #include "base/transpose.h"
 #include "wff.px.h"
 

@@ -2,9 +2,6 @@
  * What is done to the finished mesh of xyz2mesh: crumbs go, pinholes are filled, and holes on
  * demand. Every border is a loop, for no vertex is pinched.
  */
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
 #include "base/linear.h"
 #include "base/process.h"
@@ -70,8 +67,7 @@ keep_vertices(struct frame **vertices, const uint32_t *piece, const uint32_t *si
 			if (size[piece[v]] >= CRUMB_VERTICES)
 				frame_floats(kept, c, 0)[number[v]] = frame_floats(from, c, 0)[v];
 	if (kept) {
-		frame_free(*vertices);
-		*vertices = kept;
+		frame_replace(vertices, kept);
 	}
 	return kept ? 0 : -1;
 }
@@ -389,8 +385,7 @@ mesh_fill_holes(struct frame **vertices, uint32_t (**triangle)[3], size_t *trian
 		memcpy(frame_floats(wide, c, 0), frame_floats(*vertices, c, 0),
 		    first * sizeof(float));
 	if (wide) {
-		frame_free(*vertices);
-		*vertices = wide;
+		frame_replace(vertices, wide);
 		*triangle = must_resize(*triangle, *triangles + corners, sizeof(**triangle));
 	}
 	for (size_t i = 0; status == 0 && i < loops; i++) {

@@ -9,12 +9,8 @@
  * the polygon gets a vertex in its middle. A cube that touches another one in an edge only, which
  * would pinch the surface there, is left out.
  */
-#include <math.h>
 #include <stdatomic.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "base/fail.h"
 #include "base/process.h"
 #include "xyz2mesh.h"
 

@@ -4,10 +4,6 @@
  */
 #include "xyz2mesh.h"
 
-#include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "checks/checks.h"
 #include "io/target.h"
 #include "mesh/mesh.h"
@@ -233,8 +229,7 @@ const struct stage stage_xyz2mesh = {
 	.name = "xyz2mesh",
 	.summary = "a triangle mesh through points of a surface",
 	.options = options,
-	.parameter_size = sizeof(struct parameters),
-	.private_size = sizeof(struct priv),
+	STAGE_MEMORY(priv),
 	.checks = checks,
 	.traits = STAGE_SINK | STAGE_TABLES | STAGE_UNITS,
 	.init = init,

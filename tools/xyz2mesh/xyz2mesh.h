@@ -1,10 +1,7 @@
 /* What the files of xyz2mesh share: the surface through them. */
-#ifndef XYZ2MESH_H
-#define XYZ2MESH_H
+#pragma once
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include <math.h>
 
 #include "base/cpu_level.h"
 #include "points/cloud.h"
@@ -63,5 +60,3 @@ int mesh_drop_crumbs(struct frame **vertices, uint32_t (*triangle)[3], size_t *t
  * *closed: none is left. */
 int mesh_fill_holes(struct frame **vertices, uint32_t (**triangle)[3], size_t *triangles,
     size_t most_edges, double cell, bool *closed);
-
-#endif

@@ -4,8 +4,6 @@
  */
 #include "xyz2mesh.h"
 
-#include <math.h>
-
 #include "base/px.h"
 
 #define ABOVE_SQUARE 4.0f	/* two cells above the surface: farther than its cubes' corners */

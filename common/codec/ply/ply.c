@@ -3,10 +3,7 @@
  * z.
  */
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "base/fail.h"
 #include "base/process.h"
 #include "frame/samples.h"
 #include "io/codec.h"

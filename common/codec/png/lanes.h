@@ -2,8 +2,7 @@
  * Sixteen bytes at a time for PNG's filters: SSE2 on x86-64, NEON on ARM, plain vectors of the
  * compiler elsewhere. All arithmetic is of bytes, modulo 256 unless it saturates.
  */
-#ifndef LANES_H
-#define LANES_H
+#pragma once
 
 #include <stdint.h>
 #include <string.h>
@@ -120,5 +119,3 @@ lanes_add_magnitudes(lane_sums sums, lanes v)
 	return sums;
 #endif
 }
-
-#endif

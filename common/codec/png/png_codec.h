@@ -1,11 +1,7 @@
 /* The functions of the codec for PNG, and those of its parts that tests call. */
-#ifndef PNG_CODEC_H
-#define PNG_CODEC_H
+#pragma once
 
 #include <libdeflate.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -72,5 +68,3 @@ enum filter { FILTER_NONE, FILTER_SUB, FILTER_UP, FILTER_AVERAGE, FILTER_PAETH, 
  */
 void filter_row(const unsigned char *row, const unsigned char *above, size_t n, size_t pixel_bytes,
     unsigned char *to);
-
-#endif

@@ -7,14 +7,8 @@
 #include <libdeflate.h>
 #include <png.h>
 #include <setjmp.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "base/fail.h"
 #include "base/process.h"
 #include "base/text.h"
 #include "codec/png/lanes.h"

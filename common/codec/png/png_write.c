@@ -7,13 +7,7 @@
 
 #include <libdeflate.h>
 #include <stdatomic.h>
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "base/fail.h"
 #include "base/process.h"
 #include "codec/png/lanes.h"
 #include "codec/png/png_codec.h"

@@ -6,15 +6,11 @@
  */
 #include <errno.h>
 #include <pthread.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <tiff.h>
 #include <tiffio.h>
 #include <unistd.h>
 
-#include "base/fail.h"
 #include "base/process.h"
 #include "base/text.h"
 #include "frame/pixel_store.h"
@@ -243,12 +239,6 @@ client_size(thandle_t handle)
 	return (toff_t)end;
 }
 
-static uint64_t
-tiff_file_size(struct tiff_reading *reading)
-{
-	return client_size(reading);
-}
-
 /* Notes where the samples of libtiff's current page lie. */
 static void
 tiff_note_page(struct tiff_reading *reading)
@@ -256,7 +246,7 @@ tiff_note_page(struct tiff_reading *reading)
 	TIFF *tif = reading->tif;
 	uint32_t n = libtiff.IsTiled(tif) ? libtiff.NumberOfTiles(tif) :
 	    libtiff.NumberOfStrips(tif);
-	uint64_t bytes = 0, most = tiff_file_size(reading);	/* a head may claim more blocks */
+	uint64_t bytes = 0, most = client_size(reading);	/* a head may claim more blocks */
 
 	for (uint32_t i = 0; i < n && i < most; i++) {
 		uint64_t at = libtiff.GetStrileOffset(tif, i);
@@ -276,7 +266,7 @@ tiff_note_page(struct tiff_reading *reading)
 static void
 tiff_warn_rest(struct tiff_reading *reading)
 {
-	uint64_t size = tiff_file_size(reading);
+	uint64_t size = client_size(reading);
 	uint64_t left = size > reading->end ? size - reading->end : 0;
 
 	/* tags may stand there, too */
@@ -457,7 +447,7 @@ plain_plane(struct tiff_reading *reading, const struct tiff_page *page, uint32_t
 			return 0;
 		at += rows * page->block_row;
 	}
-	return at <= (uint64_t)tiff_file_size(reading) ? start : 0;
+	return at <= (uint64_t)client_size(reading) ? start : 0;
 }
 
 /* Rows of several channels from `at` on, `once` of them at once by way of `buffer`. */
@@ -617,7 +607,7 @@ plan_blocks(struct tiff_reading *reading, struct tiff_page *page)
 	/* the densest of libtiff's compressions, zstd, packs a run of 128 KiB into 4 bytes */
 	size_t ratio = page->compression == COMPRESSION_NONE ? 1 : 32768;
 	uint32_t rows = page->h;
-	size_t size = (size_t)tiff_file_size(reading);
+	size_t size = (size_t)client_size(reading);
 
 	page->tiled = libtiff.IsTiled(tif);
 	page->block_w = page->w;
@@ -757,8 +747,7 @@ keep_first(struct frame **frame)
 	for (size_t y = 0; y < one->head.h; y++)
 		memcpy(frame_row(one, 0, y), frame_row(*frame, 0, y),
 		    one->head.w * sample_size(one->head.type));
-	frame_free(*frame);
-	*frame = one;
+	frame_replace(frame, one);
 	return 0;
 }
 
@@ -806,8 +795,7 @@ read_page(struct tiff_reading *reading, struct frame **out)
 		return -1;
 	if (tiff_read_blocks(reading, &page, *out) < 0 ||
 	    (page.channel == 0 && read_channels(reading, &page, out) < 0)) {
-		frame_free(*out);
-		*out = NULL;
+		frame_replace(out, NULL);
 		return -1;
 	}
 	return 0;
@@ -831,8 +819,7 @@ tiff_load(struct loader *loader, struct frame **out)
 		status = -1;
 	if (!reading->lost)
 		return status;
-	frame_free(*out);
-	*out = NULL;
+	frame_replace(out, NULL);
 	return -1;
 }
 

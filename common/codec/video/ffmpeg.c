@@ -11,14 +11,11 @@
 #include <spawn.h>
 #include <stdatomic.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
-#include "base/fail.h"
 #include "base/process.h"
 
 extern char **environ;

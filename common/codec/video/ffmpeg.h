@@ -1,6 +1,5 @@
 /* ffmpeg as a child process. */
-#ifndef FFMPEG_H
-#define FFMPEG_H
+#pragma once
 
 #include <limits.h>
 #include <signal.h>
@@ -57,5 +56,3 @@ const char *ffmpeg_message(struct ffmpeg *);
 int ffmpeg_end(struct ffmpeg *);
 /* Ends a child that is no longer wanted, and frees; NULL is passed over. */
 void ffmpeg_kill(struct ffmpeg *);
-
-#endif

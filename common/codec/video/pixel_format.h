@@ -1,8 +1,5 @@
 /* Pixel formats of videos. */
-#ifndef PIXEL_FORMAT_H
-#define PIXEL_FORMAT_H
-
-#include <stddef.h>
+#pragma once
 
 #include "codec/video/ffmpeg.h"
 #include "frame/frame.h"
@@ -84,5 +81,3 @@ void levels_describe(const struct pixel_format *, const unsigned char *picture, 
 /* text: another such description, of the same frame as it was. */
 enum levels_found levels_compare(const struct pixel_format *, const unsigned char *picture,
     size_t columns, size_t w, size_t h, const char *text);
-
-#endif

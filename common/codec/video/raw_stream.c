@@ -8,10 +8,7 @@
 #include "codec/video/video.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "base/fail.h"
 #include "base/numbers.h"
 #include "base/process.h"
 #include "base/text.h"

@@ -2,10 +2,8 @@
  * Videos in Matroska, MP4, QuickTime and NUT files, by ffmpeg as a child process (ffmpeg.h). Sample
  * values go in and out untouched: full range, no matrix, no scaling. Keys are the container's tags.
  */
-#ifndef VIDEO_H
-#define VIDEO_H
+#pragma once
 
-#include <stdbool.h>
 #include <stdio.h>
 
 #include "codec/video/ffmpeg.h"
@@ -91,5 +89,3 @@ int raw_stream_next(struct raw_stream *, size_t track, size_t tracks, unsigned c
  * after fail(): it is cut, or its frames do not follow one another. */
 int raw_stream_look(struct raw_stream *, const unsigned char *, size_t n);
 void raw_stream_close(struct raw_stream *);
-
-#endif

@@ -5,13 +5,10 @@
 
 #include <ctype.h>
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
 
-#include "base/fail.h"
 #include "base/process.h"
 #include "frame/key_lines.h"
 
@@ -981,8 +978,7 @@ video_load(struct loader *loader, struct frame **out)
 			tags_forget_first(&reading->head.meta, reading->first_keys);
 		return 1;
 	}
-	frame_free(*out);
-	*out = NULL;
+	frame_replace(out, NULL);
 	return -1;
 }
 

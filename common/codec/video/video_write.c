@@ -3,10 +3,7 @@
 #include "codec/video/video.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "base/fail.h"
 #include "base/process.h"
 #include "base/text.h"
 #include "frame/key_lines.h"

@@ -147,8 +147,7 @@ const struct stage stage_skeleton = {
 	.name = "skeleton",
 	.summary = "means of consecutive frames",
 	.options = options,
-	.parameter_size = sizeof(struct parameters),
-	.private_size = sizeof(struct priv),
+	STAGE_MEMORY(priv),
 	.init = init,
 	.release = release,
 };

@@ -1,6 +1,5 @@
 /* The loops of skeleton. */
-#ifndef SKELETON_H
-#define SKELETON_H
+#pragma once
 
 #include <stddef.h>
 
@@ -14,5 +13,3 @@ struct skeleton_rows {
 	void (*divide)(float *restrict sum, const float *restrict count, size_t w);
 };
 LEVELS_OF(skeleton_rows)
-
-#endif

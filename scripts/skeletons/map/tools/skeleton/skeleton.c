@@ -66,8 +66,7 @@ const struct stage stage_skeleton = {
 	.summary = "multiply every sample by a gain",
 	.example = { "skeleton --gain 2", "images", "skeleton" },
 	.options = options,
-	.parameter_size = sizeof(struct parameters),
-	.private_size = sizeof(struct skeleton),
+	STAGE_MEMORY(skeleton),
 	.init = init,
 	.plan = plan,
 };

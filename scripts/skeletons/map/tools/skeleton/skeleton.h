@@ -1,6 +1,5 @@
 /* What skeleton plans for a frame, and its loops. */
-#ifndef SKELETON_H
-#define SKELETON_H
+#pragma once
 
 #include "base/cpu_level.h"
 #include "frame/frame.h"
@@ -18,5 +17,3 @@ struct skeleton_rows {
 	    size_t y1, const struct row_scratch *);
 };
 LEVELS_OF(skeleton_rows)
-
-#endif

@@ -70,8 +70,7 @@ const struct stage stage_skeleton = {
 	.summary = "the difference of two images",
 	/* .example = { "skeleton --right FILE", "images", "skeleton" }, */
 	.options = options,
-	.parameter_size = sizeof(struct parameters),
-	.private_size = sizeof(struct skeleton_block),
+	STAGE_MEMORY(skeleton_block),
 	.traits = STAGE_ANY_TYPE,
 	.init = init,
 	.plan = plan,

@@ -1,6 +1,5 @@
 /* The loops of skeleton. */
-#ifndef SKELETON_H
-#define SKELETON_H
+#pragma once
 
 #include "base/cpu_level.h"
 #include "frame/frame.h"
@@ -14,5 +13,3 @@ struct skeleton_rows {
 	    size_t y1, const struct row_scratch *);
 };
 LEVELS_OF(skeleton_rows)
-
-#endif
