@@ -358,6 +358,10 @@ def found(sigma, steps=4, *camera, after="", **scene):
 def found_plain(): return found(2., shot=0.03)
 
 
+@row("phasewrap --sigma, found, 4 steps, gauss -n 11")	# independent noise has no window
+def found_plain_gauss(): return found(2., shot=0.03, after=" | gauss")
+
+
 @row("phasewrap --sigma, found, gamma 1.6, relief of 14 rad")
 def found_gamma(): return found(2., gamma=1.6, relief=14.)
 

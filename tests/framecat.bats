@@ -646,8 +646,6 @@ write_frames("z.nrrd", Frame(np.arange(64, dtype="f4").reshape(8, 8), ["depth"])
 	fails 2 "--chroma: 420 has no effect on a video of r g b by ffv1: luma chroma_u chroma_v have planes of colour" \
 		framecat --video ffv1 --chroma 420 rgb.nrrd -o x.mkv
 	silent framecat --video h264 --chroma 420 rgb.nrrd -o x.mkv
-	for chroma in 420 422; do	# h264 keeps planes for it, which are empty
-		fails 2 "--chroma: $chroma has no effect on a video of one channel by h264" \
-			framecat --chroma $chroma grey.nrrd -o x.mkv
-	done
+	silent framecat --chroma 420 grey.nrrd -o x.mkv		# h264 keeps planes of colour for it, of half the resolution
+	fails 2 "--chroma: 422 has no effect on a video of one channel by h264" framecat --chroma 422 grey.nrrd -o x.mkv
 }

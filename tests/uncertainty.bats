@@ -757,7 +757,7 @@ expect(np.array_equal(u["sigma"], p["sigma2"], equal_nan=True) and np.array_equa
 # The rows of the page's table that take least; every night all of them, with more draws.
 @test "uncertainty: error bars behind filters, on truth of NumPy: what results scatter by over their sigma, as on the page" {
 	"$python" "$top/tests/error_bars.py" --draws 10 --page "$top/man/fringepipe-uncertainty.7" "gauss -n 11, fitshape plane" \
-		"gauss -n 11, mergexyz --grid" phasematch kalman "JPEG 90" "found, demosaicked" "sharpened" "blurred" "gamma" "phasewrap --edges" p_order
+		"gauss -n 11, mergexyz --grid" phasematch kalman "JPEG 90" "found, demosaicked" "4 steps, gauss" "sharpened" "blurred" "gamma" "phasewrap --edges" p_order
 	"$python" "$top/tests/error_bars.py" --draws 2 nothing >none	# rows that are not there are none
 	[ ! -s none ]
 }

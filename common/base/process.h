@@ -1,6 +1,6 @@
 /*
  * What a process needs from the system: memory, standard files, signals, libraries, environment
- * variables. Brings what who allocates needs with it: free(), memcpy() and fail().
+ * variables. Includes what callers that allocate need: free(), memcpy() and fail().
  */
 #pragma once
 

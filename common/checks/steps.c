@@ -56,12 +56,13 @@ check_wave(const struct capture_fringe *fringe, const struct phase_shift_fit *fi
 	rise[0] = 0;
 	for (size_t k = 1; k < fringe->n; k++) {
 		rise[k] = (double)frame_sample(frame, fringe->plane[k], i, x) - first;
-		mean += left ? rise[k] / (double)fringe->n : 0;
 		wave.cosine += rise[k] * (double)fit->weights[k].c;
 		wave.sine += rise[k] * (double)fit->weights[k].s;
 	}
 	if (!left)
 		return wave;
+	for (size_t k = 1; k < fringe->n; k++)
+		mean += rise[k] / (double)fringe->n;
 	*left = 0;
 	for (size_t k = 0; k < fringe->n && fringe->n > 3 && !fringe->two_plus_one; k++) {
 		double d = rise[k] - mean - wave.cosine * (double)fit->model[k].cosine -

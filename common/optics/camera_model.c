@@ -9,6 +9,7 @@
 
 #include "base/linear.h"
 #include "base/process.h"
+#include "base/text.h"
 
 /* -R [X]x Jr(r), Jr = I - a [r]x + b [r]x^2. */
 void
@@ -488,7 +489,7 @@ static int
 get_model(const char *path, const struct number_file *file, struct model *model)
 {
 	const struct number_file_entry *kind = number_file_find(file, "kind");
-	const char *name = strrchr(path, '/') ? strrchr(path, '/') + 1 : path;
+	const char *name = path_name(path);
 	size_t n = strlen(name) - strlen(SUFFIX);
 	double rt[6] = { 0 };
 

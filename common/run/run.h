@@ -62,7 +62,7 @@ int run_frame_memory(struct run *, void *pointer, size_t bytes);
 int run_emit(struct run *, struct frame *);
 /* The same where status is 0; else frees it (it may be NULL) and returns -1. */
 int run_emit_if(struct run *, int status, struct frame *);
-/* For STAGE_WORD: takes the first operand, one of n words, away. Its index; n: it is no such. */
+/* For STAGE_WORD: takes the first operand, one of n words, away. Its index, or n if it is none. */
 size_t run_take_word(struct run *, const char *const *words, size_t n);
 /* Is it --keep-going? */
 bool run_keeps_going(const struct run *);

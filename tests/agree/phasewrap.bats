@@ -35,7 +35,7 @@ ushort a:0..65535 b:0..65535 c:0..65535 d:0..65535 e:0..65535 f:0..65535 g:0..65
 float a:0..1 b:0..1 c:0..1 d:0..1 e:0..1 f:0..1 g:0..1 | | phasewrap -n 5 -p 20 -G 2 --fit-residual
 float a:0..1e17 b:0..1e17 c:0..1e17 d:0..1e17 e:0..1e17 | | phasewrap -n 5 --fit-residual
 uchar a:0..255 b:0..255 c:0..255 d:0..254 e:0..254 f:0..254 | | phasewrap -n 3 -p 60,66 --texture-from mean
-float a:0..1e21 b:0..1e21 c:0..1 d:-1e21..1 e:0..1 | | phasewrap -n 5 --texture-from mean
+float a:0..4e19 b:0..4e19 c:0..1 d:-4e19..1 e:0..1 | | phasewrap -n 5 --texture-from mean
 uchar a:0..255 b:0..255 c:0..255 | | phasewrap -k 2+1 --texture-from max
 ushort a:0..65535 b:0..65535 c:0..65535 d:0..65535 e:0..65535 f:0..65535 | | phasewrap -k double --texture-from mean
 uchar a:0..255 b:0..255 c:0..255 d:0..254 e:0..254 f:0..254 | | phasewrap -k 2+1 --exposures 2 --exposure-time 1,3 --max-value 200

@@ -353,10 +353,12 @@ analyse_table(const struct findings *all, double *table)
 		return NULL;
 	}
 	if (best->gamma.fits || best->method == BY_FLATS) {
-		for (size_t i = 0; i < RESPONSE_ROWS && best->gamma.fits; i++)
-			table[i] = pow((double)i / (RESPONSE_ROWS - 1), 1 / best->gamma.gamma);
 		if (!best->gamma.fits)
 			response_table_flats(&best->flats, table);
+		else
+			for (size_t i = 0; i < RESPONSE_ROWS; i++)
+				table[i] = pow((double)i / (RESPONSE_ROWS - 1),
+				    1 / best->gamma.gamma);
 		return best;
 	}
 	share = sines(&best->harmonics, &size);

@@ -300,7 +300,7 @@ sample_noise(const struct frame *in, const struct phasewrap *wrap, size_t side, 
 	size_t w = in->head.w, h = in->head.h, step = search->step;
 	size_t first = distance + step / 2;
 
-	step = side > 1 ? (side * step - 1) | 1 : search->explained ? (THINNED * step) | 1 : step;
+	step = side > 1 ? side * step - 1 : search->explained ? (THINNED * step) | 1 : step;
 	for (size_t i = 0; i < sets; i++) {
 		size_t e = i / wrap->captures.fringes, k = i % wrap->captures.fringes;
 		struct noise_set set = { wrap, exposure_fringe(wrap, e, k), &wrap->fit[k],
@@ -371,14 +371,21 @@ window_of(double ratio, size_t side, size_t distance)
 {
 	double window_px = 0;
 
-	for (; ratio > BLOCK_RATIO_LEAST && window_px < (double)side;
-	    window_px += WINDOW_STEP_PX) {
+	for (; window_px < (double)side; window_px += WINDOW_STEP_PX) {
 		double q = exp(-0.25 / pow(window_px + WINDOW_STEP_PX / 2, 2));
 
 		if (block_variance(q, side, side) >= ratio * block_variance(q, 1, distance))
 			break;
 	}
 	return window_px;
+}
+
+/* A ratio of variances, at least this one, that n samples of a normal distribution do not have by
+ * chance: three standard deviations. */
+static double
+beyond_chance(double ratio, size_t n)
+{
+	return fmax(ratio, 1 + 3 * sqrt(2 / (double)n));
 }
 
 /* The variance of a model at a level. */
@@ -395,8 +402,8 @@ search_noise(const struct frame *in, struct phasewrap *wrap, struct noise_search
 	/* the first over neighbours as they are, the others with the patterns taken out: that takes
 	 * out a part of the noise of few images, too, so that only these compare */
 	struct phase_noise_model model[1 + DISTANCES], *noise = &wrap->noise;
-	double v[DISTANCES] = { 0 }, level = 0;
-	size_t n, longest, side;
+	double v[DISTANCES] = { 0 }, level = 0, ratio;
+	size_t n, samples[DISTANCES] = { 0 }, longest, side;
 	bool differs;
 
 	for (size_t k = 0; k <= DISTANCES; k++) {
@@ -407,20 +414,24 @@ search_noise(const struct frame *in, struct phasewrap *wrap, struct noise_search
 			return -1;
 		for (size_t i = 0; i < n && k == 0; i++)
 			level += (double)search->sample[i].level / (double)n;
-		if (k > 0)
+		if (k > 0) {
 			v[k - 1] = variance_at(&model[k], level);
+			samples[k - 1] = n;
+		}
 	}
 	longest = longest_distance(v);
-	differs = fmin(v[1], v[longest]) > RESIDUAL_RATIO * v[0] ||
-	    fmax(v[1], v[longest]) * RESIDUAL_RATIO < v[0];
+	ratio = beyond_chance(RESIDUAL_RATIO, samples[longest]);
+	differs = fmin(v[1], v[longest]) > ratio * v[0] || fmax(v[1], v[longest]) * ratio < v[0];
 	*noise = model[differs ? 1 + longest : 0];
 	wrap->noise_distance = differs ? (size_t)1 << longest : 1;
 	wrap->noise_window_px = 0;
 	side = longest < 2 ? (size_t)1 << longest : BLOCK_PX;
 	n = side > 1 ? sample_noise(in, wrap, side, side, search) : 0;
-	if (n >= PHASE_NOISE_SAMPLES_LEAST && phase_noise_fit(search->sample, n, 0, model) == 0)
-		wrap->noise_window_px = window_of(variance_at(model, level) /
-		    v[differs ? longest : 0], side, wrap->noise_distance);
+	if (n >= PHASE_NOISE_SAMPLES_LEAST && phase_noise_fit(search->sample, n, 0, model) == 0) {
+		ratio = variance_at(model, level) / v[differs ? longest : 0];
+		if (ratio > beyond_chance(BLOCK_RATIO_LEAST, n))
+			wrap->noise_window_px = window_of(ratio, side, wrap->noise_distance);
+	}
 	return !(noise->variance > 0) && !(noise->gain > 0) && !(noise->least > 0) ?
 	    fail(NULL, "the images have no noise: the fit leaves nothing of them") : 0;
 }

@@ -467,7 +467,7 @@ find_format(const char *path, const struct wanted *wanted, int coding, struct en
 		snprintf(full, sizeof(full), "%.*s%s%s", (int)(place - name), name,
 		    wanted->chroma, place + 2);
 	if (strcmp(wanted->chroma, video_chromas[0]) && !place && !wanted->shown &&
-	    (wanted->kind == PIXEL_GREY || !strstr(name, wanted->chroma)))
+	    !strstr(name, wanted->chroma))
 		return fail_usage("--chroma", "%s has no effect on a video of %s by %s: luma "
 		    "chroma_u chroma_v have planes of colour", wanted->chroma,
 		    wanted->kind == PIXEL_RGB ? "r g b" : "one channel", video_codings[coding]);
