@@ -80,7 +80,7 @@ noise_plan(const struct noise_options *options, const struct frame_head *in,
 #define SAMPLED_PIXELS 40000	/* at most, on a grid */
 #define AMPLITUDE_RATIO_MOST 1e3	/* of two neighbours */
 #define DISTANCES 4		/* 1, 2, 4 and 8 pixels */
-#define THINNED 2		/* times the step between samples, all but the first time */
+#define THINNED 3		/* times the step between samples, all but the first time */
 /* The variance over a longer distance is that of the images where it and that over 2 pixels differ
  * from that of neighbours by this factor; it is smaller after sharpening. What grows more than
  * GROWTH times as fast as over half the distance, or by more than these factors for twice the
@@ -178,9 +178,9 @@ read_pixels(struct noise_set *set, const struct frame *in, size_t x, size_t y, s
 }
 
 static void
-find_patterns(double mean, double c, double s, double pattern[PATTERNS])
+find_patterns(double mean, double c, double s, double amplitude, double pattern[PATTERNS])
 {
-	double amplitude = hypot(c, s), cosine = amplitude > 0 ? c / amplitude : 1;
+	double cosine = amplitude > 0 ? c / amplitude : 1;
 	double sine = amplitude > 0 ? s / amplitude : 0;
 
 	pattern[0] = mean;
@@ -216,15 +216,18 @@ fit_pixel(const struct noise_set *set, bool integer, struct noise_pixel *pixel)
 		c += d * weights[i].c;
 		s += d * weights[i].s;
 	}
-	find_patterns(first + rise, c, s, pixel->pattern);
+	pixel->amplitude = sqrt(c * c + s * s);
+	find_patterns(first + rise, c, s, pixel->amplitude, pixel->pattern);
 	for (size_t i = 0; i < fringe->n; i++) {
-		pixel->left[i] = set->use[i] ? pixel->left[i] - rise -
-		    c * fit->model[i].cosine - s * fit->model[i].sine : 0;
-		for (size_t k = 0; set->explained && set->use[i] && k < PATTERNS; k++)
-			pixel->left[i] -= set->explained[k * fringe->n + i] * pixel->pattern[k];
+		double left = pixel->left[i] - rise - c * fit->model[i].cosine -
+		    s * fit->model[i].sine;
+
+		if (set->explained)
+			for (size_t k = 0; k < PATTERNS; k++)
+				left -= set->explained[k * fringe->n + i] * pixel->pattern[k];
+		pixel->left[i] = set->use[i] ? left : 0;
 	}
 	pixel->level = set->used == fringe->n ? first + rise : seen / (double)set->used;
-	pixel->amplitude = hypot(c, s);
 	return pixel->amplitude > 0 && pixel->amplitude >= limits->least_amplitude * set->gain &&
 	    first + rise >= limits->least_mean * set->gain;
 }
@@ -300,7 +303,10 @@ sample_noise(const struct frame *in, const struct phasewrap *wrap, size_t side, 
 	size_t w = in->head.w, h = in->head.h, step = search->step;
 	size_t first = distance + step / 2;
 
-	step = side > 1 ? side * step - 1 : search->explained ? (THINNED * step) | 1 : step;
+	if (side > 1)		/* blocks of a small picture overlap */
+		step = (step > 1 ? 2 * side * step : side) - 1;
+	else if (search->explained)
+		step = (THINNED * step) | 1;
 	for (size_t i = 0; i < sets; i++) {
 		size_t e = i / wrap->captures.fringes, k = i % wrap->captures.fringes;
 		struct noise_set set = { wrap, exposure_fringe(wrap, e, k), &wrap->fit[k],
