@@ -80,7 +80,7 @@ noise_plan(const struct noise_options *options, const struct frame_head *in,
 #define SAMPLED_PIXELS 40000	/* at most, on a grid */
 #define AMPLITUDE_RATIO_MOST 1e3	/* of two neighbours */
 #define DISTANCES 4		/* 1, 2, 4 and 8 pixels */
-#define THINNED 3		/* times the step between samples, all but the first time */
+#define THINNED 2		/* times the step between samples, all but the first time */
 /* The variance over a longer distance is that of the images where it and that over 2 pixels differ
  * from that of neighbours by this factor; it is smaller after sharpening. What grows more than
  * GROWTH times as fast as over half the distance, or by more than these factors for twice the
@@ -95,13 +95,14 @@ noise_plan(const struct noise_options *options, const struct frame_head *in,
 #define BLOCK_RATIO_LEAST 1.2
 #define WINDOW_STEP_PX 0.03125	/* small changes from measurement to measurement do not show */
 
+#define PATTERNS_EVERY 4	/* samples: so few tell as well */
 #define PATTERNS 9		/* of residuals: A, and B times cos and sin of 1 to 4 times phi */
 
 /* One of three neighbours. */
 struct noise_pixel {
 	double *left;		/* the sample of each image, then what the fit leaves of it */
 	double level, amplitude;
-	double pattern[PATTERNS];
+	double pattern[PATTERNS];	/* the fit; find_patterns(): the rest */
 };
 
 /* A fringe set of one exposure, for the noise of its images. */
@@ -178,19 +179,16 @@ read_pixels(struct noise_set *set, const struct frame *in, size_t x, size_t y, s
 }
 
 static void
-find_patterns(double mean, double c, double s, double amplitude, double pattern[PATTERNS])
+find_patterns(double amplitude, double pattern[PATTERNS])
 {
-	double cosine = amplitude > 0 ? c / amplitude : 1;
-	double sine = amplitude > 0 ? s / amplitude : 0;
+	double c = pattern[1], s = pattern[2];
+	double cosine = amplitude > 0 ? c / amplitude : 1, sine = amplitude > 0 ? s / amplitude : 0;
 
-	pattern[0] = mean;
-	for (size_t m = 1; m < PATTERNS; m += 2) {
+	for (size_t m = 3; m < PATTERNS; m += 2) {
 		double turned = c * cosine - s * sine;
 
-		pattern[m] = c;
-		pattern[m + 1] = s;
-		s = c * sine + s * cosine;
-		c = turned;
+		pattern[m + 1] = s = c * sine + s * cosine;
+		pattern[m] = c = turned;
 	}
 }
 
@@ -212,12 +210,17 @@ fit_pixel(const struct noise_set *set, bool integer, struct noise_pixel *pixel)
 			return false;
 		pixel->left[i] = d;
 		seen += set->use[i] ? v : 0;
-		rise += d * weights[i].mean / (double)fringe->n;
+		rise += d * weights[i].mean;
 		c += d * weights[i].c;
 		s += d * weights[i].s;
 	}
+	rise /= (double)fringe->n;
 	pixel->amplitude = sqrt(c * c + s * s);
-	find_patterns(first + rise, c, s, pixel->amplitude, pixel->pattern);
+	pixel->pattern[0] = first + rise;
+	pixel->pattern[1] = c;
+	pixel->pattern[2] = s;
+	if (set->explained)
+		find_patterns(pixel->amplitude, pixel->pattern);
 	for (size_t i = 0; i < fringe->n; i++) {
 		double left = pixel->left[i] - rise - c * fit->model[i].cosine -
 		    s * fit->model[i].sine;
@@ -284,8 +287,9 @@ struct noise_search {
 
 /* Adds a pixel whose images all count. */
 static void
-add_patterns(struct noise_patterns *to, const struct noise_pixel *pixel, size_t images)
+add_patterns(struct noise_patterns *to, struct noise_pixel *pixel, size_t images)
 {
+	find_patterns(pixel->amplitude, pixel->pattern);
 	for (size_t k = 0; k < PATTERNS; k++) {
 		for (size_t m = 0; m <= k; m++)
 			to->a[k * PATTERNS + m] += pixel->pattern[k] * pixel->pattern[m];
@@ -323,7 +327,8 @@ sample_noise(const struct frame *in, const struct phasewrap *wrap, size_t side, 
 				    &search->sample[n]))
 					continue;
 				n++;
-				if (!search->explained && set.used == set.fringe->n)
+				if (!search->explained && set.used == set.fringe->n &&
+				    n % PATTERNS_EVERY == 0)
 					add_patterns(patterns, &search->three[1], set.fringe->n);
 			}
 		if (!search->explained && symmetric_factor(PATTERNS, patterns->a, 1e-9)) {
