@@ -174,6 +174,18 @@ write_frames("pale.nrrd", [Frame(np.rint(f).astype("u1")) for f in i])'
 	done
 	fails 0 "phasewrap: 30 % of the pixels that pass all other limits are lost to saturation" "${right[@]}" white.nrrd
 	silent "${right[@]}" -q many.nrrd
+	# a band of 3.3 % of the height, wherever it lies; of 2 % none
+	py '
+y, x = np.mgrid[:480, :320]
+for name, rows in ("band", 16), ("narrow", 10):
+	for k in range(12):
+		light = np.where((y >= 37 * k + 5) & (y < 37 * k + 5 + rows), 120, 0)
+		i = [np.clip(110 + light + 60 * np.cos(x / 5 + s), 0, 255) for s in np.arange(4) * np.pi / 2]
+		write_frames(f"{name}{k}.nrrd", [Frame(np.rint(f).astype("u1")) for f in i])'
+	for k in {0..11}; do
+		fails 0 "phasewrap: 3 % of the pixels that pass all other limits are lost to saturation" "${right[@]}" band$k.nrrd
+		silent "${right[@]}" narrow$k.nrrd
+	done
 	silent "${right[@]}" --max-value 1e30 many.nrrd
 	# near the limit every pixel counts, in a pipe and on a device too
 	py '

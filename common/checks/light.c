@@ -271,9 +271,10 @@ const struct check check_saturation = {
 /* ---- clipped ---- */
 
 #define CLIPPED_PIXELS 2048	/* looked at first, about; a good one costs a look at its phase */
+#define CLIPPED_BETWEEN 1400	/* in as many rows between; there is one for each group */
 #define CLIPPED_LEAST 20	/* of those lost, from which on a share tells something */
 #define CLIPPED_SHARE 0.03	/* of those that pass all other limits */
-#define CLIPPED_NEAR 0.5	/* of that share in sampled rows: all pixels are counted, */
+#define CLIPPED_NEAR 0.25	/* of that share in sampled rows: all pixels are counted, */
 #define CLIPPED_COUNTS 16	/* but in so many frames of a run only, as it takes time; then */
 #define CLIPPED_SAMPLED 2.0	/* times the share fires in sampled rows */
 
@@ -333,6 +334,50 @@ sample_clipped(const struct check_facts *facts, const struct check_sample *sampl
 	return all;
 }
 
+/* Is a sample at column x saturated, in one of n rows? */
+static bool
+is_saturated(double max_value, enum sample type, const void *const *row, size_t n, size_t x)
+{
+	uint32_t most = 0;
+
+	for (size_t i = 0; i < n && type == SAMPLE_FLOAT; i++)
+		if ((double)((const float *)row[i])[x] >= max_value)
+			return true;
+	for (size_t i = 0; i < n && type == SAMPLE_UCHAR; i++)
+		most = most > ((const uint8_t *)row[i])[x] ? most : ((const uint8_t *)row[i])[x];
+	for (size_t i = 0; i < n && type == SAMPLE_USHORT; i++)
+		most = most > ((const uint16_t *)row[i])[x] ? most : ((const uint16_t *)row[i])[x];
+	return (double)most >= max_value;
+}
+
+/* Adds the pixels that are lost in rows halfway between those that are sampled: then no band of
+ * CLIPPED_SHARE of the height lies between two rows. */
+static void
+add_between(struct clipped *to, const struct check_facts *facts, const struct check_sample *sample)
+{
+	const struct capture_set *captures = facts->captures;
+	const struct check_rows *rows = &sample->in;
+	struct check_grid grid = check_grid(rows, CLIPPED_BETWEEN);
+	const void *row[sample->whole->head.c];
+	struct clipped between = { 0 };
+
+	for (size_t i = 0; i < grid.rows; i += rows->group) {
+		size_t next = i + rows->group < grid.rows ? rows->y[i + rows->group] :
+		    sample->whole->head.h, y = (rows->y[i] + next) / 2, n = 0;
+
+		for (size_t k = 0; k < captures->fringes; k++)
+			for (size_t p = 0; p < captures->fringe[k].n; p++)
+				row[n++] = frame_row(sample->whole, captures->fringe[k].plane[p],
+				    y);
+		for (size_t x = check_grid_shift(&grid, i); x < rows->frame.head.w; x += grid.step)
+			if (is_saturated(facts->max_value, sample->whole->head.type, row, n, x))
+				add_pixel(&between, facts, sample->whole, y, x);
+	}
+	to->lost += between.lost;
+	/* those of them, about */
+	to->good += to->good * CLIPPED_BETWEEN / (CLIPPED_PIXELS * rows->group);
+}
+
 static struct clipped
 count_clipped(const struct check_facts *facts, const struct frame *in)
 {
@@ -354,10 +399,13 @@ static bool
 clipped_judge(const struct check_facts *facts, const struct check_sample *sample,
     struct check_line *line)
 {
-	double share = clipped_share(sample_clipped(facts, sample, CLIPPED_PIXELS));
-	double limit = CLIPPED_SHARE;
+	struct clipped seen = sample_clipped(facts, sample, CLIPPED_PIXELS);
+	double share, limit = CLIPPED_SHARE;
 	bool counted = sample->whole && *line->kept < CLIPPED_COUNTS;
 
+	if (sample->whole)
+		add_between(&seen, facts, sample);
+	share = clipped_share(seen);
 	if (share <= CLIPPED_NEAR * limit)
 		return false;
 	if (counted) {
