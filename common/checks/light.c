@@ -358,10 +358,13 @@ add_between(struct clipped *to, const struct check_facts *facts, const struct ch
 	const struct capture_set *captures = facts->captures;
 	const struct check_rows *rows = &sample->in;
 	struct check_grid grid = check_grid(rows, CLIPPED_BETWEEN);
-	const void *row[sample->whole->head.c];
 	struct clipped between = { 0 };
+	size_t planes = 0;
 
+	for (size_t k = 0; k < captures->fringes; k++)
+		planes += captures->fringe[k].n;
 	for (size_t i = 0; i < grid.rows; i += rows->group) {
+		const void *row[planes];
 		size_t next = i + rows->group < grid.rows ? rows->y[i + rows->group] :
 		    sample->whole->head.h, y = (rows->y[i] + next) / 2, n = 0;
 
