@@ -406,7 +406,7 @@ clipped_judge(const struct check_facts *facts, const struct check_sample *sample
 	double share, limit = CLIPPED_SHARE;
 	bool counted = sample->whole && *line->kept < CLIPPED_COUNTS;
 
-	if (sample->whole)
+	if (sample->whole && sample->number < CLIPPED_COUNTS)	/* light changes little later */
 		add_between(&seen, facts, sample);
 	share = clipped_share(seen);
 	if (share <= CLIPPED_NEAR * limit)
