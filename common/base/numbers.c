@@ -149,6 +149,12 @@ numbers_compare(const void *a, const void *b)
 	return (p > q) - (p < q);
 }
 
+bool
+numbers_same(double a, double b)
+{
+	return a == b || (isnan(a) && isnan(b));
+}
+
 int
 numbers_compare_doubles(const void *a, const void *b)
 {

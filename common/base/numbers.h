@@ -28,11 +28,7 @@ int integer_parse(const char *text, long *out);
 const char *number_format(double v, char text[32]);
 
 /* Equal, or both NaN? */
-static inline bool
-numbers_same(double a, double b)
-{
-	return a == b || (isnan(a) && isnan(b));
-}
+bool numbers_same(double a, double b);
 
 /* For qsort: floats, or doubles, in rising order; none of them NaN. */
 int numbers_compare(const void *a, const void *b);

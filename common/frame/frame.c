@@ -229,6 +229,13 @@ frame_free(struct frame *frame)
 }
 
 void
+frame_replace(struct frame **frame, struct frame *by)
+{
+	frame_free(*frame);
+	*frame = by;
+}
+
+void
 frame_share(struct frame *to, size_t to_c, const struct frame *from, size_t c)
 {
 	pixel_store_share(from->plane[c].store);

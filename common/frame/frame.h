@@ -47,12 +47,7 @@ int frame_new_unset(const struct frame_head *, struct frame **out);
 int frame_new_empty(const struct frame_head *, struct frame **out);
 void frame_free(struct frame *);
 /* Frees *frame, and puts another one in its place, or NULL. */
-static inline void
-frame_replace(struct frame **frame, struct frame *by)
-{
-	frame_free(*frame);
-	*frame = by;
-}
+void frame_replace(struct frame **frame, struct frame *by);
 /* Frees the memory that is kept for later frames; for the end of a program. */
 void frame_release_stores(void);
 /* New pixel stores come from this source; NULL: ordinary memory. */

@@ -91,18 +91,19 @@ noise_plan(const struct noise_options *options, const struct frame_head *in,
 #define GROWTH_FAR 2
 
 #define BLOCK_PX 4		/* side of blocks whose sums show what neighbours share */
-/* of the variance of a block's sum over that of independent pixels; less may be chance */
+/* A window is given where a block's sum varies this many times as much as that of independent
+ * pixels. */
 #define BLOCK_RATIO_LEAST 1.2
 #define WINDOW_STEP_PX 0.03125	/* small changes from measurement to measurement do not show */
 
-#define PATTERNS_EVERY 4	/* samples: so few tell as well */
 #define PATTERNS 9		/* of residuals: A, and B times cos and sin of 1 to 4 times phi */
+#define PATTERNS_EVERY 4	/* every fourth sample is enough to fit them */
 
 /* One of three neighbours. */
 struct noise_pixel {
 	double *left;		/* the sample of each image, then what the fit leaves of it */
 	double level, amplitude;
-	double pattern[PATTERNS];	/* the fit; find_patterns(): the rest */
+	double pattern[PATTERNS];	/* three by the fit, the rest by find_patterns() */
 };
 
 /* A fringe set of one exposure, for the noise of its images. */
@@ -178,6 +179,7 @@ read_pixels(struct noise_set *set, const struct frame *in, size_t x, size_t y, s
 	return set->wrap->exposures.solves && set->used > 3 && fit_used(set);
 }
 
+/* B times cos and sin of 2 to 4 times phi, from those of phi. */
 static void
 find_patterns(double amplitude, double pattern[PATTERNS])
 {
