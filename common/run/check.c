@@ -9,6 +9,7 @@
 
 #include "base/process.h"
 #include "base/px.h"
+#include "base/thread_pool.h"
 #include "run/losses.h"
 #include "run/sampler.h"
 
@@ -240,21 +241,40 @@ choose_line(const struct link_checks *checks, const bool *fires)
 	return best;
 }
 
+/* A frame's checks; on several threads, each judged by one of them. */
+struct judging {
+	const struct link_checks *checks;
+	const struct check_sample *sample;
+	struct check_line *line;
+	bool *fires;
+	size_t *due;		/* the checks that judge now */
+};
+
+static void
+judge_one(void *arg, size_t k, int)
+{
+	const struct judging *judging = arg;
+	size_t i = judging->due[k];
+	const struct link_checks *checks = judging->checks;
+
+	judging->fires[i] = checks->check[i]->judge(&checks->facts, judging->sample,
+	    &judging->line[i]);
+}
+
 void
 checks_judge(struct link *link, const struct check_sample *sample, enum check_time time)
 {
 	struct link_checks *checks = link->checks;
 	bool verbose = link->run.verbose, fires[checks->n + 1], silent[checks->n + 1];
 	struct check_line line[checks->n + 1];
-	size_t printed = 0, i;
+	size_t due[checks->n + 1], n = 0, printed = 0, i;
 	char where[40], name[80] = "";
 
 	check_sample_mask(sample);
 	memset(fires, 0, sizeof(fires));
 	for (i = 0; i < checks->n; i++) {
-		const struct check *check = checks->check[i];
 		struct check_state *state = &checks->state[i];
-		enum check_time when = check->looks & (CHECK_OUTPUT | CHECK_RESULTS) ?
+		enum check_time when = checks->check[i]->looks & (CHECK_OUTPUT | CHECK_RESULTS) ?
 		    CHECK_EMITTED : CHECK_TAKEN;
 
 		if (!check_is_active(checks, i) || !(time & when))
@@ -262,9 +282,20 @@ checks_judge(struct link *link, const struct check_sample *sample, enum check_ti
 		line[i].notes = verbose && !state->judged;
 		line[i].undecided = false;
 		line[i].kept = &state->kept;
-		fires[i] = check->judge(&checks->facts, sample, &line[i]);
-		state->judged = true;
-		state->first = fires[i] || line[i].undecided;	/* till its line is printed */
+		due[n++] = i;
+	}
+	struct judging judging = { checks, sample, line, fires, due };
+
+	if (verbose || n == 1)		/* notes are printed in the order of the list */
+		for (i = 0; i < n; i++)
+			judge_one(&judging, i, 0);
+	else
+		thread_pool_for(link->run.chain->pool, n, judge_one, &judging);
+	for (size_t k = 0; k < n; k++) {
+		struct check_state *state = &checks->state[due[k]];
+
+		state->judged = true;	/* the first frame is, till its line is printed */
+		state->first = fires[due[k]] || line[due[k]].undecided;
 	}
 	for (i = 0; i < checks->n; i++)
 		silent[i] = !verbose && fires[i] && is_explained(checks, fires, i);
