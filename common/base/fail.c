@@ -98,19 +98,20 @@ fail_is_memory(void)
 	return message && strstr(message, OUT_OF_MEMORY);
 }
 
-void
+int
 fail_prefix(const char *object)
 {
 	char text[sizeof(own.message)];
 	size_t n;
 
 	if (!own.message[0])
-		return;
+		return -1;
 	memcpy(text, own.message, sizeof(text));
 	n = (size_t)snprintf(own.message, sizeof(own.message), "%.400s: ", object);
 	memcpy(own.message + n, text, sizeof(own.message) - n - 1);
 	own.message[sizeof(own.message) - 1] = '\0';
 	make_printable(own.message);
+	return -1;
 }
 
 const char *

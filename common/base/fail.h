@@ -33,8 +33,8 @@ int fail_memory(void);
 /* Is the calling thread's recorded message that? */
 bool fail_is_memory(void);
 
-/* Puts "object: " before the recorded message. */
-void fail_prefix(const char *object);
+/* Puts "object: " before the recorded message. Returns -1. */
+int fail_prefix(const char *object);
 
 /*
  * The calling thread's recorded message, or NULL, and the exit code that belongs to it. Each thread

@@ -108,36 +108,25 @@ unpack(const struct camera_format *format, const void *from, size_t bytes, size_
 
 /* ---- keys ---- */
 
-/* Seconds since 1970. */
-static double
-camera_time_s(void)
-{
-	struct timespec t;
-
-	clock_gettime(CLOCK_REALTIME, &t);
-	return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
-}
-
 /* A new frame of the camera's head with its keys. -1 after fail(). */
 static int
-camera_frame(const struct camera *camera, double time_s, struct frame **out)
+camera_frame(const struct camera *camera, struct frame **out)
 {
 	struct frame_head head;
-	int status = head_init(&head, camera->w, camera->h, 1, camera->type);
+	struct timespec now;
+	int status;
 
-	if (status == 0 && camera->max_value != 255)
+	clock_gettime(CLOCK_REALTIME, &now);
+	head_init(&head, camera->w, camera->h, 1, camera->type);
+	if (camera->max_value != 255)
 		meta_set_number(&head.meta, "max_value", camera->max_value);
-	if (status == 0)
-		status = meta_setf(&head.meta, "time_s", "%.6f", time_s);
-	if (status == 0 && isfinite(camera->exposure_s))
-		status = meta_setf(&head.meta, "exposure_time_s", "%.6g", camera->exposure_s);
-	if (status == 0)
-		status = meta_set(&head.meta, "camera", camera->name);
-	if (status == 0)
-		status = meta_setf(&head.meta, "frame_number", "%llu",
-		    (unsigned long long)camera->number);
-	if (status == 0 && camera->mosaic)
-		status = meta_set(&head.meta, "mosaic", camera->mosaic);
+	meta_setf(&head.meta, "time_s", "%.6f", (double)now.tv_sec + 1e-9 * (double)now.tv_nsec);
+	if (isfinite(camera->exposure_s))
+		meta_setf(&head.meta, "exposure_time_s", "%.6g", camera->exposure_s);
+	status = meta_set(&head.meta, "camera", camera->name);
+	meta_setf(&head.meta, "frame_number", "%llu", (unsigned long long)camera->number);
+	if (camera->mosaic)
+		meta_set(&head.meta, "mosaic", camera->mosaic);
 	if (status == 0)
 		status = frame_new(&head, out);
 	head_free(&head);
@@ -160,45 +149,35 @@ command_take(struct camera *camera, double timeout_s, struct frame **out)
 {
 	static const double full[] = { 255, 65535, 1 };
 	struct command_file *own = camera->own;
-	struct frame *picture, *described;
-	size_t first = 0;
-	int status;
+	struct frame *picture;
+	int status = 0;
 
 	(void)timeout_s;
-	if (source_load(own->file, &picture) < 0) {
-		fail_prefix(own->command);
-		return -1;
-	}
+	if (source_load(own->file, &picture) < 0)
+		return fail_prefix(own->command);
 	if (picture->head.type == SAMPLE_FLOAT ||
-	    (picture->head.c != 1 && !head_is_colour(&picture->head))) {
-		frame_free(picture);
-		return fail(own->command, "gives %s: want one of 8 or 16 bits, grey or in colour",
+	    (picture->head.c != 1 && !head_is_colour(&picture->head)))
+		status = fail(own->command, "gives %s: want one of 8 or 16 bits, grey or in colour",
 		    picture->head.type == SAMPLE_FLOAT ? "floats" : "no picture");
-	}
-	if (camera->number && (camera->w != picture->head.w || camera->h != picture->head.h ||
-	    camera->type != picture->head.type)) {
-		fail(own->command, "gives %zux%zu %s after %zux%zu %s", picture->head.w,
+	else if (camera->number && (camera->w != picture->head.w || camera->h != picture->head.h ||
+	    camera->type != picture->head.type))
+		status = fail(own->command, "gives %zux%zu %s after %zux%zu %s", picture->head.w,
 		    picture->head.h, sample_name(picture->head.type), camera->w, camera->h,
 		    sample_name(camera->type));
-		frame_free(picture);
-		return -1;
-	}
-	/* of colours green: projector and camera have most light there */
-	first = picture->head.c > 1 ? 1 : 0;
-	camera->w = picture->head.w;
-	camera->h = picture->head.h;
-	camera->type = picture->head.type;
-	camera->number++;
-	status = meta_number(&picture->head.meta, "max_value", full[camera->type],
-	    &camera->max_value);
-	if (status == 0)
-		status = camera_frame(camera, camera_time_s(), &described);
 	if (status == 0) {
-		for (size_t y = 0; y < camera->h; y++)
-			memcpy(frame_row(described, 0, y), frame_row(picture, first, y),
-			    camera->w * sample_size(camera->type));
-		*out = described;
+		camera->w = picture->head.w;
+		camera->h = picture->head.h;
+		camera->type = picture->head.type;
+		camera->number++;
+		status = meta_number(&picture->head.meta, "max_value", full[camera->type],
+		    &camera->max_value);
 	}
+	if (status == 0)
+		status = camera_frame(camera, out);
+	/* of colours green: projector and camera have most light there */
+	for (size_t y = 0; y < camera->h && status == 0; y++)
+		memcpy(frame_row(*out, 0, y), frame_row(picture, picture->head.c > 1, y),
+		    camera->w * sample_size(camera->type));
 	frame_free(picture);
 	return status < 0 ? -1 : 1;
 }
@@ -207,7 +186,6 @@ static void
 command_close(struct camera *camera)
 {
 	command_file_close(camera->own);
-	camera->own = NULL;
 }
 
 /* `command` has the word %s, which is the name of the file that it writes. */
@@ -314,11 +292,10 @@ camera_picture(const struct camera *camera, const struct camera_format *format, 
     size_t bytes, size_t stride, struct frame **out)
 {
 	*out = NULL;
-	if (camera_frame(camera, camera_time_s(), out) < 0)
+	if (camera_frame(camera, out) < 0)
 		return -1;
 	if (unpack(format, from, bytes, stride, *out) == 0)
 		return 1;
-	fail_prefix(camera->name);
 	frame_replace(out, NULL);
-	return -1;
+	return fail_prefix(camera->name);
 }
