@@ -2,6 +2,16 @@
 #include "base/linear.h"
 
 double
+vector_dot(const double *a, const double *b, size_t n)
+{
+	double sum = 0;
+
+	for (size_t i = 0; i < n; i++)
+		sum += a[i] * b[i];
+	return sum;
+}
+
+double
 matrix3_determinant(const double m[9])
 {
 	return m[0] * (m[4] * m[8] - m[5] * m[7]) - m[1] * (m[3] * m[8] - m[5] * m[6]) +

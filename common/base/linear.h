@@ -38,6 +38,9 @@ vector3_normalise(double a[3])
 		a[k] /= length;
 }
 
+/* Of n numbers. */
+double vector_dot(const double *a, const double *b, size_t n);
+
 /* ---- 3 x 3 matrices, row-major; out is none of the factors ---- */
 
 static inline void
@@ -45,6 +48,15 @@ matrix3_apply(const double A[9], const double x[3], double out[3])
 {
 	for (int i = 0; i < 3; i++)
 		out[i] = A[3 * i] * x[0] + A[3 * i + 1] * x[1] + A[3 * i + 2] * x[2];
+}
+
+/* A x + t */
+static inline void
+matrix3_apply_add(const double A[9], const double x[3], const double t[3], double out[3])
+{
+	matrix3_apply(A, x, out);
+	for (int i = 0; i < 3; i++)
+		out[i] += t[i];
 }
 
 /* A' x */

@@ -7,6 +7,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "base/linear.h"
 #include "base/process.h"
 
 static const char *const keys[] = { "c_mm_per_rad", "ref_plane_rad" };
@@ -157,17 +158,17 @@ largest_eigenvalue(const double *gram, size_t n, double other[][STEP_FIT_MOST], 
 		if (round > 0)
 			memcpy(v, next, n * sizeof(*v));
 		for (size_t a = 0; a < others; a++) {
-			double along = step_fit_dot(v, other[a], n);
+			double along = vector_dot(v, other[a], n);
 
 			for (size_t i = 0; i < n; i++)
 				v[i] -= along * other[a][i];
 		}
-		length = sqrt(step_fit_dot(v, v, n));
+		length = sqrt(vector_dot(v, v, n));
 		for (size_t i = 0; i < n; i++)
 			v[i] /= length > 0 ? length : 1;
 		for (size_t i = 0; i < n; i++)
-			next[i] = step_fit_dot(gram + i * n, v, n);
-		value = step_fit_dot(v, next, n);
+			next[i] = vector_dot(gram + i * n, v, n);
+		value = vector_dot(v, next, n);
 	}
 	return value;
 }
@@ -260,16 +261,6 @@ struct fit {
 	double left;		/* sum of squares that the fit leaves */
 };
 
-double
-step_fit_dot(const double *a, const double *b, size_t n)
-{
-	double sum = 0;
-
-	for (size_t i = 0; i < n; i++)
-		sum += a[i] * b[i];
-	return sum;
-}
-
 float
 step_fit_lit_square(const float *square, size_t pixels)
 {
@@ -301,12 +292,12 @@ make_basis(struct fit *fit, const double *shift_rad)
 		double length;
 
 		for (int b = 0; b < 2 * a; b++) {
-			double along = step_fit_dot(fit->q[a], fit->q[b % a], fit->n);
+			double along = vector_dot(fit->q[a], fit->q[b % a], fit->n);
 
 			for (size_t i = 0; i < fit->n; i++)
 				fit->q[a][i] -= along * fit->q[b % a][i];
 		}
-		length = sqrt(step_fit_dot(fit->q[a], fit->q[a], fit->n));
+		length = sqrt(vector_dot(fit->q[a], fit->q[a], fit->n));
 		if (!(length > 1e-6))
 			return false;
 		for (size_t i = 0; i < fit->n; i++)
@@ -335,8 +326,8 @@ solve(struct fit *fit, const double *gram, const double *shift_rad, size_t n)
 	fit->left = trace(gram, n);
 	for (int a = 0; a < 3; a++) {
 		for (size_t i = 0; i < n; i++)
-			fit->gq[a][i] = step_fit_dot(gram + i * n, fit->q[a], n);
-		fit->left -= step_fit_dot(fit->q[a], fit->gq[a], n);
+			fit->gq[a][i] = vector_dot(gram + i * n, fit->q[a], n);
+		fit->left -= vector_dot(fit->q[a], fit->gq[a], n);
 	}
 	return true;
 }
@@ -396,7 +387,7 @@ left_without(const struct fit *fit, size_t i)
 		freedom -= fit->q[a][i] * fit->q[a][i];
 		for (int b = 0; b < 3; b++)
 			residual += fit->q[a][i] * fit->q[b][i] *
-			    step_fit_dot(fit->q[a], fit->gq[b], fit->n);
+			    vector_dot(fit->q[a], fit->gq[b], fit->n);
 	}
 	return freedom > 1e-9 ? fit->left - residual / freedom : fit->left;
 }
@@ -449,7 +440,7 @@ fitted_difference(const struct fit *fit, size_t i, size_t j)
 	for (int a = 0; a < 3; a++)
 		for (int b = 0; b < 3; b++)
 			sum += (fit->q[a][i] - fit->q[a][j]) * (fit->q[b][i] - fit->q[b][j]) *
-			    step_fit_dot(fit->q[a], fit->gq[b], fit->n);
+			    vector_dot(fit->q[a], fit->gq[b], fit->n);
 	return sum;
 }
 

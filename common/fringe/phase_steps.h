@@ -79,8 +79,6 @@ struct step_verdict step_fit_judge(const double *gram, const double *shift_rad, 
 /* The least mean square about the mean of a pixel that belongs to the fringes: a quarter of what
  * those in light have. square: of each pixel; 0: it does not count. */
 float step_fit_lit_square(const float *square, size_t pixels);
-/* The sum of the products of n numbers. */
-double step_fit_dot(const double *a, const double *b, size_t n);
 
 /*
  * The phases of pixels without the shifts of the images: whatever these are, the values of all

@@ -49,7 +49,7 @@
 #define MIN_DETERMINANT 1e-9	/* of the pixels' cosines and sines, of the product of squares */
 
 bool
-step_search_weights(const double *shift_rad, size_t n, double k[3][STEP_SEARCH_MOST])
+step_search_weights(const double *shift_rad, size_t n, double least, double k[3][STEP_SEARCH_MOST])
 {
 	double normal[3][3] = { { 0 } }, inverse[3][3];
 
@@ -62,7 +62,7 @@ step_search_weights(const double *shift_rad, size_t n, double k[3][STEP_SEARCH_M
 				normal[a][b] += row[a] * row[b];
 		}
 	}
-	if (!(phase_shift_invert(normal, inverse) > 1e-9))
+	if (!(phase_shift_invert(normal, inverse) > least))
 		return false;
 	for (size_t i = 0; i < n; i++) {
 		const double row[3] = { k[0][i], k[1][i], k[2][i] };
@@ -82,11 +82,11 @@ step_search_round(const double *gram, size_t n, bool own_level, double *shift_ra
 	double square[3][3] = { { 0 } }, inverse[3][3], even, least = 0;
 
 	*change_rad = 0;
-	if (!step_search_weights(shift_rad, n, k))
+	if (!step_search_weights(shift_rad, n, 1e-9, k))
 		return false;
 	for (size_t i = 0; i < n; i++)
 		for (size_t a = 0; a < 3; a++)
-			cross[i][a] = step_fit_dot(gram + i * n, k[a], n);
+			cross[i][a] = vector_dot(gram + i * n, k[a], n);
 	for (size_t a = 0; a < 3; a++)
 		for (size_t b = 0; b < 3; b++)
 			for (size_t i = 0; i < n; i++)
@@ -499,7 +499,7 @@ place_images(const double *gram, size_t n, double point[2][IMAGES])
 	double inner[2][2] = { { 0 } }, root[3], rest = 0;
 
 	for (size_t k = 0; k < 2; k++) {
-		double length = sqrt(step_fit_dot(plane.axis[k], plane.axis[k], n));
+		double length = sqrt(vector_dot(plane.axis[k], plane.axis[k], n));
 
 		if (!(length > 0) || !isfinite(length))
 			return false;
@@ -510,7 +510,7 @@ place_images(const double *gram, size_t n, double point[2][IMAGES])
 		for (size_t b = 0; b < 2; b++)
 			for (size_t i = 0; i < n; i++)
 				inner[a][b] += plane.axis[a][i] *
-				    step_fit_dot(gram + i * n, plane.axis[b], n);
+				    vector_dot(gram + i * n, plane.axis[b], n);
 	for (size_t i = 0; i < n; i++)
 		rest += gram[i * n + i];
 	rest -= inner[0][0] + inner[1][1];
@@ -1112,7 +1112,7 @@ improve_shifts(struct ripple_lines *lines, double *shift_rad, struct ripple_verd
 	for (size_t round = 0; round < RIPPLE_ROUNDS && moved > SETTLED_RAD; round++) {
 		if (round > 0 && n == FOUR)
 			keep_constant(constant, next);
-		if (!step_search_weights(next, n, lines->weight))
+		if (!step_search_weights(next, n, 1e-9, lines->weight))
 			return;
 		run_for(lines->look->run, lines->count, sum_line, lines);
 		if (round == 0 && n == FOUR)

@@ -11,8 +11,9 @@ struct run;
 #define STEP_SEARCH_MOST 200	/* images of a set */
 
 /* The least squares of a pixel, I = A + B cos(phi + shift): (A, B cos phi, B sin phi) are k times
- * its samples. False: the shifts determine no phase. */
-bool step_search_weights(const double *shift_rad, size_t n, double k[3][STEP_SEARCH_MOST]);
+ * its samples. False: the shifts determine no phase, as the determinant is `least` at most. */
+bool step_search_weights(const double *shift_rad, size_t n, double least,
+    double k[3][STEP_SEARCH_MOST]);
 /*
  * One round of Wang and Han 2004: the pixels from the shifts, the shifts from the pixels. gram:
  * n x n sums over the pixels of the products of their samples. own_level: each image has its own

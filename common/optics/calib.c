@@ -191,11 +191,7 @@ find_entry(const struct rest *rest, const char *name, size_t n)
 static double
 norm(const double *v, size_t n)
 {
-	double square = 0;
-
-	for (size_t i = 0; i < n; i++)
-		square += v[i] * v[i];
-	return sqrt(square);
+	return sqrt(vector_dot(v, v, n));
 }
 
 /* The largest difference of elements of two matrices, a brought to length 1 and to b's sign. */

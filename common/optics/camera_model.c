@@ -176,16 +176,16 @@ pinhole_complete(struct pinhole *device)
 bool
 pinhole_project(const struct pinhole *device, const double X[3], double uv[2])
 {
-	const double *R = device->R, *T = device->T, *K = device->K;
-	double x = R[0] * X[0] + R[1] * X[1] + R[2] * X[2] + T[0];
-	double y = R[3] * X[0] + R[4] * X[1] + R[5] * X[2] + T[1];
-	double z = R[6] * X[0] + R[7] * X[1] + R[8] * X[2] + T[2];
-	double xy[2] = { x / z, y / z };
+	const double *K = device->K;
+	double x[3], xy[2];
 
-	if (!(z > 0))
+	pinhole_from_world(device, X, x);
+	if (!(x[2] > 0))
 		return false;
+	xy[0] = x[0] / x[2];
+	xy[1] = x[1] / x[2];
 	if (device->distorted)
-		lens_distort(device->distortion, x / z, y / z, &xy[0], &xy[1]);
+		lens_distort(device->distortion, xy[0], xy[1], &xy[0], &xy[1]);
 	uv[0] = K[0] * xy[0] + K[1] * xy[1] + K[2];
 	uv[1] = K[4] * xy[1] + K[5];
 	return isfinite(uv[0]) && isfinite(uv[1]);

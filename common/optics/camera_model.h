@@ -124,8 +124,7 @@ void pinhole_derivatives(const struct pinhole *, const double x[3], double by_po
 static inline void
 pinhole_from_world(const struct pinhole *device, const double X[3], double x[3])
 {
-	for (int i = 0; i < 3; i++)
-		x[i] = vector3_dot(device->R + 3 * i, X) + device->T[i];
+	matrix3_apply_add(device->R, X, device->T, x);
 }
 
 static inline void
