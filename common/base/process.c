@@ -9,6 +9,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <stddef.h>
 #include <stdint.h>
 #include <sys/eventfd.h>
 #include <sys/mman.h>
@@ -159,6 +160,36 @@ must_alloc(size_t n, size_t bytes)
 	if (!memory)
 		out_of_memory();
 	return memory;
+}
+
+struct pool_item {
+	struct pool_item *before;
+	max_align_t memory[];
+};
+
+void *
+pool_alloc(struct pool *pool, size_t n, size_t bytes)
+{
+	struct pool_item *item;
+	size_t all;
+
+	if (__builtin_mul_overflow(n, bytes, &all) ||
+	    __builtin_add_overflow(all, sizeof(*item), &all))
+		out_of_memory();
+	item = must_alloc(1, all);
+	item->before = pool->last;
+	pool->last = item;
+	return item->memory;
+}
+
+void
+pool_free(struct pool *pool)
+{
+	for (struct pool_item *item = pool->last, *before; item; item = before) {
+		before = item->before;
+		free(item);
+	}
+	pool->last = NULL;
 }
 
 void *

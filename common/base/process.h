@@ -46,6 +46,14 @@ char *must_vformat(const char *format, va_list) __attribute__((format(printf, 1,
  * NULL: EXIT_FAILED. */
 void memory_ends_with(int (*end)(void));
 
+/* Memory that is given back together; all 0: none yet. */
+struct pool {
+	struct pool_item *last;
+};
+
+void *pool_alloc(struct pool *, size_t n, size_t bytes);	/* as must_alloc() */
+void pool_free(struct pool *);				/* all of it: the pool is empty then */
+
 /* ---- memory for large arrays ---- */
 
 #define LARGE_MEMORY_PAGE ((size_t)2 << 20)	/* bytes of the kernel's large pages */

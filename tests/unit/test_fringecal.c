@@ -105,7 +105,7 @@ exact_points(void **state)
 	assert_true(solution.rms < 1.8e-13);
 	for (size_t k = 0; k < problem.points; k++)
 		assert_false(solution.residual[k].rejected);
-	calib_solution_free(&solution);
+	pool_free(&solution.pool);
 	calib_problem_free(&problem);
 }
 
@@ -165,7 +165,7 @@ derivatives(void **state)
 	free(of);
 	free(value);
 	free(free_state);
-	residuals_free(&r);
+	pool_free(&r.pool);
 	calib_problem_free(&problem);
 }
 

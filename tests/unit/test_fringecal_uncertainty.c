@@ -255,6 +255,7 @@ pixels(void **state)
 		{ { -1, -1 }, { 1920, -1 }, { 1920, 1080 }, { -1, 1080 } } };
 	const struct diagnosis_device hulls[2] = { { frame[0], 4, 1, 20 }, { frame[1], 4, 1, 20 } };
 	struct uncertainty_map *map;
+	struct pool pool = { 0 };
 	struct rig rig;
 	uint64_t seed = 9;
 	double all[2] = { 0 }, middle[3] = { 0, 0, 600 }, rigid = 0, predicted = 0;
@@ -262,7 +263,8 @@ pixels(void **state)
 
 	(void)state;
 	make_rig(&rig);
-	assert_int_equal(uncertainty_maps(&rig.problem, &rig.solution, hulls, 9, &map), 0);
+	assert_int_equal(uncertainty_maps(&rig.problem, &rig.solution, hulls, 9, &pool, &map),
+	    0);
 	for (size_t k = 0; k < DRAWS; k++) {
 		static double e[500], M[500][6];
 		double intrinsics[2][CALIB_INTRINSICS];
@@ -310,7 +312,7 @@ pixels(void **state)
 	print_message("without motions: drawn %.3f px, predicted %.3f px\n", sqrt(rigid),
 	    sqrt(predicted));
 	assert_true(fabs(sqrt(rigid / predicted) - 1) < 0.1);
-	uncertainty_maps_free(map, 2);
+	pool_free(&pool);
 	free_rig(&rig);
 }
 

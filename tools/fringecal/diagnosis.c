@@ -158,12 +158,13 @@ convex_hull(double (*point)[2], size_t n, double (*hull)[2])
 
 static void
 cover(const struct calib_problem *problem, const struct calib_solution *solution, size_t device,
-    struct diagnosis_device *out)
+    struct diagnosis *d)
 {
+	struct diagnosis_device *out = &d->device[device];
 	double (*point)[2] = must_alloc(problem->points + 1, sizeof(*point)), area = 0;
 	size_t n = 0;
 
-	out->hull = must_alloc(2 * problem->points + 2, sizeof(*out->hull));
+	out->hull = pool_alloc(&d->pool, 2 * problem->points + 2, sizeof(*out->hull));
 	for (size_t v = 0; v < problem->views; v++)
 		for (size_t k = 0; problem->view[v].device == device && k < problem->view[v].n;
 		    k++) {
@@ -216,7 +217,7 @@ find_pairs(const struct calib_solution *solution, struct diagnosis *d)
 	const double *C = solution->covariance;
 	size_t p = solution->parameters;
 
-	d->pair = must_alloc(p * p, sizeof(*d->pair));
+	d->pair = pool_alloc(&d->pool, p * p, sizeof(*d->pair));
 	for (size_t a = 0; a < p && C; a++)
 		for (size_t b = a + 1; b < p; b++) {
 			double r = C[a * p + b] / sqrt(C[a * p + a] * C[b * p + b]);
@@ -225,14 +226,6 @@ find_pairs(const struct calib_solution *solution, struct diagnosis *d)
 				d->pair[d->pairs++] = (struct diagnosis_pair){ a, b, r };
 		}
 	qsort(d->pair, d->pairs, sizeof(*d->pair), compare_pairs);
-}
-
-/* Do the names of a pair end in these two, in either order? */
-static bool
-is_pair(const char *const name[2], const char *p, const char *q)
-{
-	return (!strcmp(name[0], p) && !strcmp(name[1], q)) ||
-	    (!strcmp(name[0], q) && !strcmp(name[1], p));
 }
 
 const char *
@@ -257,9 +250,9 @@ diagnosis_pair_advice(const struct calib_problem *problem, const struct diagnosi
 		calib_parameter_name(problem, k ? pair->b : pair->a, text[k], sizeof(text[k]));
 		name[k] = strrchr(text[k], '.') ? strrchr(text[k], '.') + 1 : text[k];
 	}
-	for (size_t i = 0; i < sizeof(known) / sizeof(*known); i++)
-		if (is_pair(name, known[i].p, known[i].q))
-			return known[i].advice;
+	for (size_t i = 0; i < 2 * sizeof(known) / sizeof(*known); i++)	/* in either order */
+		if (!strcmp(name[i % 2], known[i / 2].p) && !strcmp(name[!(i % 2)], known[i / 2].q))
+			return known[i / 2].advice;
 	return name[0][0] == 'k' || name[1][0] == 'k' ? "the lens has more numbers than the views "
 	    "determine: fill the corners of the picture, or take a smaller --model" : NULL;
 }
@@ -272,29 +265,18 @@ diagnosis_make(const struct calib_problem *problem, const struct calib_solution 
 {
 	double *scratch = must_alloc(problem->views + problem->points + 1, sizeof(*scratch));
 
-	*d = (struct diagnosis){ .views = problem->views, .devices = problem->devices,
-		.view = must_alloc(problem->views, sizeof(*d->view)),
-		.device = must_alloc(problem->devices, sizeof(*d->device)) };
+	*d = (struct diagnosis){ .views = problem->views, .devices = problem->devices };
+	d->view = pool_alloc(&d->pool, problem->views, sizeof(*d->view));
+	d->device = pool_alloc(&d->pool, problem->devices, sizeof(*d->device));
 	for (size_t i = 0; i < d->views; i++)
 		sum_view(problem, solution, i, scratch, &d->view[i]);
 	for (size_t i = 0; i < d->devices; i++) {
 		judge_views(problem, i, d, scratch);
-		cover(problem, solution, i, &d->device[i]);
+		cover(problem, solution, i, d);
 	}
 	free(scratch);
 	qsort(d->view, d->views, sizeof(*d->view), compare_views);
 	find_pairs(solution, d);
-}
-
-void
-diagnosis_free(struct diagnosis *d)
-{
-	for (size_t i = 0; i < d->devices; i++)
-		free(d->device[i].hull);
-	free(d->device);
-	free(d->view);
-	free(d->pair);
-	*d = (struct diagnosis){ 0 };
 }
 
 /* ---- the board's shape: what repeats at the same corners in all views ---- */

@@ -401,7 +401,7 @@ release(struct run *run)
 	pose_captures_free(&priv->input.captures);
 	free(priv->input.cameras);
 	calib_problem_free(&priv->problem);
-	calib_solution_free(&priv->solution);
+	pool_free(&priv->solution.pool);
 }
 
 const struct stage stage_fringecal = {

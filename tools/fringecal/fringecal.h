@@ -118,6 +118,7 @@ struct calib_solution {
 	double *covariance;	/* parameters x parameters */
 	double condition;	/* of its inverse; above 1e10 something is not determined */
 	size_t evaluations;
+	struct pool pool;	/* of all these */
 };
 
 /* "fx", .., "k6" */
@@ -157,7 +158,6 @@ void calib_board_point(const struct calib_board *, const double bend[2], int i, 
 
 /* Start values, solve, rejection, covariance. The solution is overwritten; -1 after fail(). */
 int calib_solve(struct calib_problem *, struct calib_solution *);
-void calib_solution_free(struct calib_solution *);
 
 /* Numbers in rising order. */
 void calib_sort(double *v, size_t n);
@@ -178,9 +178,7 @@ calib_pose_invert(const struct calib_pose *pose, struct calib_pose *out)
 static inline void
 calib_pose_apply(const struct calib_pose *pose, const double X[3], double out[3])
 {
-	matrix3_apply(pose->R, X, out);
-	for (int i = 0; i < 3; i++)
-		out[i] += pose->T[i];
+	matrix3_apply_add(pose->R, X, pose->T, out);
 }
 
 /* out = a after b */
@@ -238,9 +236,9 @@ struct projector_ripple {
  * A point for each of n corners (camera pixels, (0, 0) the centre of the first; NaN: no such
  * corner) from the maps of u and of v. No window reaches past the nearest other corner. Adds to
  * ripple[0] (of u) and ripple[1] (of v); NULL: not wanted. Where the scale of sigma is not known,
- * the median corner's residual gives it. -1 after fail(): out of memory.
+ * the median corner's residual gives it.
  */
-int projector_points(const struct coordinate_map map[2], const double (*corner)[2], size_t n,
+void projector_points(const struct coordinate_map map[2], const double (*corner)[2], size_t n,
     struct projector_point *out, struct projector_ripple ripple[2]);
 
 /* The rms that the harmonics 2 and up have, in projector pixels; *strongest: the one with the
@@ -363,11 +361,11 @@ struct residuals {
 	/* Of one view at a time. */
 	void *memory;
 	size_t most;		/* points of a view */
+	struct pool pool;	/* of all these */
 };
 
 /* The parameters are unset, weights 1 over sigma, scales 1. */
 void residuals_init(struct residuals *, const struct calib_problem *);
-void residuals_free(struct residuals *);
 /* Parameters of these states. */
 void residuals_set(struct residuals *, const double *state);
 void residuals_get(const struct residuals *, double *state);
@@ -434,12 +432,11 @@ struct diagnosis {
 	size_t devices;
 	struct diagnosis_pair *pair;	/* beyond DIAGNOSIS_CORRELATION, the largest first */
 	size_t pairs;
+	struct pool pool;	/* of these */
 };
 
-/* Free it with diagnosis_free(). */
 void diagnosis_make(const struct calib_problem *, const struct calib_solution *,
     struct diagnosis *);
-void diagnosis_free(struct diagnosis *);
 /* Is the principal point more than a quarter of a side from the middle of the picture? Not asked of
  * the height of projectors: their lenses are shifted. */
 bool diagnosis_off_centre(const struct calib_device *, const double centre[2]);
@@ -486,13 +483,13 @@ struct uncertainty_volume {
 };
 
 /*
- * Of every device's picture: devices maps of `columns` columns, to be freed with
- * uncertainty_maps_free(). The rigid motion is the one that fits best within the hulls of the
- * devices' points; beyond them a lens is a guess. Needs the covariance. -1 after fail().
+ * Of every device's picture: devices maps of `columns` columns, the pool's. The rigid motion is the
+ * one that fits best within the hulls of the devices' points; beyond them a lens is a guess. Needs
+ * the covariance. -1 after fail().
  */
 int uncertainty_maps(const struct calib_problem *, const struct calib_solution *,
-    const struct diagnosis_device *hulls, size_t columns, struct uncertainty_map **out);
-void uncertainty_maps_free(struct uncertainty_map *, size_t devices);
+    const struct diagnosis_device *hulls, size_t columns, struct pool *,
+    struct uncertainty_map **out);
 /* Where nine tenths of the first device's points lie along u, along v, and in distance: what
  * calib_volume_points() takes. NaN where it has none. */
 void uncertainty_volume_range(const struct calib_problem *, const struct calib_solution *,

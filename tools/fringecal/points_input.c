@@ -328,7 +328,7 @@ find_scale(const struct projector_point *point, size_t n, size_t axis)
 	return median > 0 ? (double)median : 1;
 }
 
-int
+void
 projector_points(const struct coordinate_map map[2], const double (*corner)[2], size_t n,
     struct projector_point *out, struct projector_ripple ripple[2])
 {
@@ -360,7 +360,6 @@ projector_points(const struct coordinate_map map[2], const double (*corner)[2], 
 		if (point->fault != PROJECTOR_POINT_GOOD)
 			point->uv[0] = point->uv[1] = point->sigma[0] = point->sigma[1] = NAN;
 	}
-	return 0;
 }
 
 double
@@ -415,10 +414,8 @@ check_keys(const struct frame_head *head, const char *path, char axis, double *p
 	if (phase_anchor_is_relative(&head->meta))
 		return fail(path, "absphase is known up to whole turns only: a projector's "
 		    "coordinates need an absolute one (unwrap2f, or a marker)");
-	if (meta_number(&head->meta, "period_px", NAN, period_px) < 0) {
-		fail_prefix(path);
-		return -1;
-	}
+	if (meta_number(&head->meta, "period_px", NAN, period_px) < 0)
+		return fail_prefix(path);
 	if (isnan(*period_px))
 		return fail(path, "lacks the key period_px, projector pixels from a fringe to the "
 		    "next");
@@ -447,7 +444,7 @@ phase_map_make(const struct frame *frame, const char *path, char axis, struct co
 {
 	const struct frame_head *head = &frame->head;
 	struct noise_channels noise;
-	size_t phase = head_channel(head, "absphase"), bytes;
+	size_t phase = head_channel(head, "absphase");
 	char names[300];
 
 	*map = (struct coordinate_map){ .w = head->w, .h = head->h };
@@ -455,13 +452,11 @@ phase_map_make(const struct frame *frame, const char *path, char axis, struct co
 		return fail(path, "has no channel absphase of floats (unwrap2f makes it): %s",
 		    head_channels_hint(head, names));
 	if (check_keys(head, path, axis, &map->period_px) < 0 ||
-	    find_noise(head, path, &noise) < 0 ||
-	    size_multiply(head->w, head->h, &bytes) < 0 ||
-	    size_multiply(bytes, sizeof(float), &bytes) < 0)
+	    find_noise(head, path, &noise) < 0)
 		return -1;
 	map->absolute = noise.sigma != NO_CHANNEL;
-	map->px = must_alloc(1, bytes);
-	map->sigma = must_alloc(1, bytes);
+	map->px = must_alloc(map->w * map->h, sizeof(*map->px));
+	map->sigma = must_alloc(map->w * map->h, sizeof(*map->sigma));
 	fringecal_rows()->phase_map_fill(frame, phase, &noise, map);
 	return 0;
 }
@@ -478,10 +473,8 @@ phase_crop_find(const struct frame_head *head, const char *path, struct phase_cr
 	static const double zero[2] = { 0, 0 };
 
 	if (sensor_crop_origin(NULL, &(struct numbers){ 0 }, head, zero, crop->first,
-	    crop->bin) < 0) {
-		fail_prefix(path);
-		return -1;
-	}
+	    crop->bin) < 0)
+		return fail_prefix(path);
 	for (size_t k = 0; k < 2; k++)		/* the centre of the first pixel */
 		crop->first[k] += (crop->bin[k] - 1) / 2;
 	crop->given = meta_get(&head->meta, "origin_px") || meta_get(&head->meta, "bin");
@@ -495,10 +488,8 @@ phase_projector_size(const struct frame_head *head, const char *path,
 	struct numbers size;
 	bool there, same;
 
-	if (meta_numbers(&head->meta, "projector_px", &size) < 0) {
-		fail_prefix(path);
-		return -1;
-	}
+	if (meta_numbers(&head->meta, "projector_px", &size) < 0)
+		return fail_prefix(path);
 	there = size.n == 2 && size.v[0] >= 1 && size.v[1] >= 1 && size.v[0] < 65536 &&
 	    size.v[1] < 65536;
 	if (there && !projector->w) {
@@ -561,13 +552,13 @@ add_points(struct phase_views *views, struct calib_problem *problem, size_t proj
 	struct projector_point *found = must_alloc(view->n + 1, sizeof(*found));
 	struct calib_point *point = must_alloc(view->n + 1, sizeof(*point));
 	size_t n = 0;
-	int status;
+	int status = 0;
 
 	for (size_t k = 0; k < view->n; k++) {
 		corner[k][0] = (own[k].u - crop->first[0]) / crop->bin[0];
 		corner[k][1] = (own[k].v - crop->first[1]) / crop->bin[1];
 	}
-	status = projector_points(map, (const double (*)[2])corner, view->n, found, views->ripple);
+	projector_points(map, (const double (*)[2])corner, view->n, found, views->ripple);
 	for (size_t k = 0; k < view->n && status == 0; k++) {
 		views->corners++;
 		views->count[found[k].fault]++;
@@ -767,7 +758,7 @@ read_tables(struct points_input *input, const struct run *run, const struct para
 	char *const *operand = run->operands ? run->operand : standard;
 	size_t operands = run->operands ? run->operands : 1, poses, first = 0;
 	size_t cameras = calib_cameras(problem);
-	struct phase_views *views = &input->views;
+
 	if (cameras > 1 && operands != cameras)
 		return fail_usage(NULL, "wants one file of corners for each of %zu cameras, not "
 		    "%zu", cameras, operands);
@@ -787,7 +778,7 @@ read_tables(struct points_input *input, const struct run *run, const struct para
 	for (size_t c = 0; c < p->phase[0].n; c++) {
 		const char *const path[2] = { p->phase[0].v[c], p->phase[1].v[c] };
 
-		if (phase_views_read(views, problem, cameras, c, first, path) < 0)
+		if (phase_views_read(&input->views, problem, cameras, c, first, path) < 0)
 			return -1;
 	}
 	if (p->projector_points) {
@@ -799,7 +790,7 @@ read_tables(struct points_input *input, const struct run *run, const struct para
 			return fail(p->projector_points, "has %zu poses and %s %zu", poses,
 			    problem->device[0].name, first);
 	}
-	return p->phase[0].n ? phase_views_finish(views, NULL) : 0;
+	return p->phase[0].n ? phase_views_finish(&input->views, NULL) : 0;
 }
 
 /* The manifest of the patterns has the projector's size, too. */

@@ -66,11 +66,11 @@ residuals_init(struct residuals *r, const struct calib_problem *problem)
 	r->parameters = r->shared + 6 * problem->poses;
 	for (size_t v = 0; v < problem->views; v++)
 		r->most = problem->view[v].n > r->most ? problem->view[v].n : r->most;
-	r->parameter = must_alloc(r->parameters, sizeof(*r->parameter));
-	r->state = must_alloc(r->parameters, sizeof(*r->state));
-	r->scale = must_alloc(r->parameters, sizeof(*r->scale));
-	r->weight = must_alloc(problem->points, 2 * sizeof(*r->weight));
-	r->memory = must_alloc(r->most, 5 * sizeof(double[3]) + sizeof(double[2]) +
+	r->parameter = pool_alloc(&r->pool, r->parameters, sizeof(*r->parameter));
+	r->state = pool_alloc(&r->pool, r->parameters, sizeof(*r->state));
+	r->scale = pool_alloc(&r->pool, r->parameters, sizeof(*r->scale));
+	r->weight = pool_alloc(&r->pool, problem->points, 2 * sizeof(*r->weight));
+	r->memory = pool_alloc(&r->pool, r->most, 5 * sizeof(double[3]) + sizeof(double[2]) +
 	    2 * CALIB_INTRINSICS * sizeof(double));
 	assign_states(r);
 	for (size_t i = 0; i < r->parameters; i++)
@@ -79,17 +79,6 @@ residuals_init(struct residuals *r, const struct calib_problem *problem)
 		r->weight[i] = problem->equal_weights ? 1 : 1 / problem->point[i / 2].sigma[i % 2];
 	for (size_t v = 0; v < problem->views; v++)
 		r->elements += 2 * problem->view[v].n * row_elements(r, &problem->view[v]);
-}
-
-void
-residuals_free(struct residuals *r)
-{
-	free(r->parameter);
-	free(r->state);
-	free(r->scale);
-	free(r->weight);
-	free(r->memory);
-	*r = (struct residuals){ 0 };
 }
 
 void
@@ -124,14 +113,6 @@ set_pose(const double *rt, struct posed *posed)
 }
 
 static void
-transform(const struct posed *posed, const double *X, double *out)
-{
-	matrix3_apply(posed->R, X, out);
-	for (size_t i = 0; i < 3; i++)
-		out[i] += posed->t[i];
-}
-
-static void
 project_view(const struct residuals *r, const struct calib_view *view, bool derivatives,
     struct view_memory *m)
 {
@@ -152,8 +133,8 @@ project_view(const struct residuals *r, const struct calib_view *view, bool deri
 		const struct calib_point *point = &problem->point[view->first + k];
 
 		calib_board_point(&problem->board, bend, point->i, point->j, m->board[k]);
-		transform(&m->of_board, m->board[k], m->first[k]);
-		transform(&m->of_device, m->first[k], m->device[k]);
+		matrix3_apply_add(m->of_board.R, m->board[k], m->of_board.t, m->first[k]);
+		matrix3_apply_add(m->of_device.R, m->first[k], m->of_device.t, m->device[k]);
 	}
 	mrcal_project((mrcal_point2_t *)m->pixel, derivatives ? (mrcal_point3_t *)m->by_point :
 	    NULL, derivatives ? m->by_intrinsics : NULL, (mrcal_point3_t *)m->device, (int)view->n,
@@ -216,9 +197,11 @@ struct normal {
 	double decrease;	/* of it, that one more step of Newton promises */
 	double condition;	/* of the matrix over the diagonal; INFINITY: singular */
 	double *weakest;	/* the combination of states that is determined least */
+	struct pool pool;	/* of these */
 };
 
 struct rows {
+	struct pool pool;	/* of these */
 	double *x;
 	int *begin, *state;
 	double *value;
@@ -234,20 +217,12 @@ rows_make(struct residuals *r, struct rows *rows)
 {
 	size_t n = 2 * r->problem->points;
 
-	rows->x = must_alloc(n + 1, sizeof(*rows->x));
-	rows->begin = must_alloc(n + 1, sizeof(*rows->begin));
-	rows->state = must_alloc(r->elements + 1, sizeof(*rows->state));
-	rows->value = must_alloc(r->elements + 1, sizeof(*rows->value));
+	*rows = (struct rows){ 0 };
+	rows->x = pool_alloc(&rows->pool, n + 1, sizeof(*rows->x));
+	rows->begin = pool_alloc(&rows->pool, n + 1, sizeof(*rows->begin));
+	rows->state = pool_alloc(&rows->pool, r->elements + 1, sizeof(*rows->state));
+	rows->value = pool_alloc(&rows->pool, r->elements + 1, sizeof(*rows->value));
 	residuals_evaluate(r, rows->x, rows->begin, rows->state, rows->value);
-}
-
-static void
-rows_free(struct rows *rows)
-{
-	free(rows->x);
-	free(rows->begin);
-	free(rows->state);
-	free(rows->value);
 }
 
 /* Adds one row's part; its last six elements are the pose's. */
@@ -330,30 +305,25 @@ accumulate(const struct residuals *r, const struct rows *rows, struct normal *no
 			normal->matrix[j * normal->n + i] = normal->matrix[i * normal->n + j];
 }
 
-static void
-normal_free(struct normal *normal)
-{
-	free(normal->matrix);
-	free(normal->diagonal);
-	free(normal->weakest);
-	*normal = (struct normal){ 0 };
-}
-
 /* At the residuals' parameters. */
 static void
 normal_make(struct residuals *r, struct normal *normal)
 {
 	size_t n = r->shared_states, poses = r->problem->poses;
-	struct pose_block *block = must_alloc(poses, sizeof(*block));
-	double *g = must_alloc(n, sizeof(*g)), *work = must_alloc(2 * n * n, sizeof(*work));
-	double *B = must_alloc(poses * n + 1, 6 * sizeof(*B)), *step = work + n * n;
-	struct rows rows = { 0 };
+	struct rows rows;
+	struct pose_block *block;
+	double *g, *work, *step, *B;
 
 	rows_make(r, &rows);
+	block = pool_alloc(&rows.pool, poses, sizeof(*block));
+	g = pool_alloc(&rows.pool, n, sizeof(*g));
+	work = pool_alloc(&rows.pool, 2 * n * n, sizeof(*work));
+	step = work + n * n;
+	B = pool_alloc(&rows.pool, poses * n + 1, 6 * sizeof(*B));
 	*normal = (struct normal){ .n = n, .condition = 1 };
-	normal->matrix = must_alloc(n * n, sizeof(*normal->matrix));
-	normal->diagonal = must_alloc(n, sizeof(*normal->diagonal));
-	normal->weakest = must_alloc(n, sizeof(*normal->weakest));
+	normal->matrix = pool_alloc(&normal->pool, n * n, sizeof(*normal->matrix));
+	normal->diagonal = pool_alloc(&normal->pool, n, sizeof(*normal->diagonal));
+	normal->weakest = pool_alloc(&normal->pool, n, sizeof(*normal->weakest));
 	for (size_t p = 0; p < poses; p++)
 		block[p].B = B + 6 * n * p;
 	accumulate(r, &rows, normal, block, g);
@@ -373,11 +343,7 @@ normal_make(struct residuals *r, struct normal *normal)
 		memcpy(normal->weakest, work + n * n + n * (n - 1),
 		    n * sizeof(*normal->weakest));
 	}
-	rows_free(&rows);
-	free(block);
-	free(B);
-	free(g);
-	free(work);
+	pool_free(&rows.pool);
 }
 
 /* The covariance of the problem's parameters, for residuals of variance 1; false where the normal
@@ -420,6 +386,7 @@ struct solve {
 	double *excess, *device_excess;	/* of each view and device, px: noise_find_excess() */
 	bool *rejected;
 	size_t *holding;		/* points of each pose that are not rejected */
+	struct pool pool;		/* of these */
 };
 
 #define CAUCHY 2.385		/* scales at which a point counts half */
@@ -982,11 +949,11 @@ get_covariance(struct solve *solve, struct calib_solution *s)
 		    "does as well", names, s->condition);
 	for (size_t i = 0; i < s->parameters * s->parameters; i++)
 		s->covariance[i] *= s->variance;
-	normal_free(&normal);
+	pool_free(&normal.pool);
 	return status < 0 || check_places(problem, s) < 0 ? -1 : check_focal(problem, s);
 }
 
-/* The solution, which is 0 but for what calib_solution_free() frees; -1 after fail(). */
+/* -1 after fail(). */
 static int
 solve_result(struct solve *solve, struct calib_solution *s)
 {
@@ -994,42 +961,23 @@ solve_result(struct solve *solve, struct calib_solution *s)
 	size_t n = calib_parameters(problem), devices = problem->devices, views = problem->views;
 
 	*s = (struct calib_solution){ .devices = devices, .poses = problem->poses, .parameters = n,
-		.evaluations = solve->residuals.evaluations,
-		.intrinsics = must_alloc(devices, sizeof(*s->intrinsics)),
-		.device = must_alloc(devices, sizeof(*s->device)),
-		.rotation = must_alloc(devices, sizeof(*s->rotation)),
-		.board = must_alloc(problem->poses, sizeof(*s->board)),
-		.view_rms = must_alloc(views, sizeof(*s->view_rms)),
-		.view_excess = must_alloc(views, sizeof(*s->view_excess)),
-		.view_used = must_alloc(views, sizeof(*s->view_used)),
-		.device_rms = must_alloc(devices, sizeof(*s->device_rms)),
-		.device_scale = must_alloc(devices, sizeof(*s->device_scale)),
-		.device_excess = must_alloc(devices, sizeof(*s->device_excess)),
-		.device_used = must_alloc(devices, sizeof(*s->device_used)),
-		.covariance = must_alloc(n, n * sizeof(*s->covariance)),
-		.residual = must_alloc(problem->points, sizeof(*s->residual)) };
+		.evaluations = solve->residuals.evaluations };
+	s->intrinsics = pool_alloc(&s->pool, devices, sizeof(*s->intrinsics));
+	s->device = pool_alloc(&s->pool, devices, sizeof(*s->device));
+	s->rotation = pool_alloc(&s->pool, devices, sizeof(*s->rotation));
+	s->board = pool_alloc(&s->pool, problem->poses, sizeof(*s->board));
+	s->view_rms = pool_alloc(&s->pool, views, sizeof(*s->view_rms));
+	s->view_excess = pool_alloc(&s->pool, views, sizeof(*s->view_excess));
+	s->view_used = pool_alloc(&s->pool, views, sizeof(*s->view_used));
+	s->device_rms = pool_alloc(&s->pool, devices, sizeof(*s->device_rms));
+	s->device_scale = pool_alloc(&s->pool, devices, sizeof(*s->device_scale));
+	s->device_excess = pool_alloc(&s->pool, devices, sizeof(*s->device_excess));
+	s->device_used = pool_alloc(&s->pool, devices, sizeof(*s->device_used));
+	s->covariance = pool_alloc(&s->pool, n, n * sizeof(*s->covariance));
+	s->residual = pool_alloc(&s->pool, problem->points, sizeof(*s->residual));
 	get_parameters(solve, s);
 	get_residuals(solve, s);
 	return get_covariance(solve, s);
-}
-
-void
-calib_solution_free(struct calib_solution *solution)
-{
-	free(solution->intrinsics);
-	free(solution->device);
-	free(solution->rotation);
-	free(solution->board);
-	free(solution->residual);
-	free(solution->view_rms);
-	free(solution->view_excess);
-	free(solution->view_used);
-	free(solution->device_rms);
-	free(solution->device_used);
-	free(solution->device_scale);
-	free(solution->device_excess);
-	free(solution->covariance);
-	*solution = (struct calib_solution){ 0 };
 }
 
 /* ---- the solve ---- */
@@ -1081,16 +1029,16 @@ static void
 scale_states(struct solve *solve)
 {
 	struct residuals *r = &solve->residuals;
-	double *sum = must_alloc(r->states, sizeof(*sum));
-	struct rows rows = { 0 };
+	struct rows rows;
+	double *sum;
 
 	rows_make(r, &rows);
+	sum = pool_alloc(&rows.pool, r->states, sizeof(*sum));
 	for (int e = 0; e < rows.begin[2 * r->problem->points]; e++)
 		sum[rows.state[e]] += rows.value[e] * rows.value[e];
 	for (size_t i = 0; i < r->states; i++)
 		r->scale[i] = sum[i] > 0 && isfinite(sum[i]) ? 1 / sqrt(sum[i]) : 1;
-	rows_free(&rows);
-	free(sum);
+	pool_free(&rows.pool);
 }
 
 /* A view most of whose points are wrong is wrong. Returns the number of its good points. */
@@ -1196,31 +1144,24 @@ allocate_solve(struct solve *solve)
 	size_t n = 2 * problem->points;
 
 	residuals_init(&solve->residuals, problem);
-	solve->x = must_alloc(n + 1, sizeof(*solve->x));
-	solve->base = must_alloc(n + 1, sizeof(*solve->base));
-	solve->scratch = must_alloc(n + 1, sizeof(*solve->scratch));
-	solve->rejected = must_alloc(problem->points + 1, sizeof(*solve->rejected));
-	solve->state = must_alloc(solve->residuals.states, sizeof(*solve->state));
-	solve->scale = must_alloc(problem->devices, sizeof(*solve->scale));
-	solve->excess = must_alloc(problem->views, sizeof(*solve->excess));
-	solve->device_excess = must_alloc(problem->devices, sizeof(*solve->device_excess));
-	solve->holding = must_alloc(problem->poses, sizeof(*solve->holding));
+	solve->x = pool_alloc(&solve->pool, n + 1, sizeof(*solve->x));
+	solve->base = pool_alloc(&solve->pool, n + 1, sizeof(*solve->base));
+	solve->scratch = pool_alloc(&solve->pool, n + 1, sizeof(*solve->scratch));
+	solve->rejected = pool_alloc(&solve->pool, problem->points + 1, sizeof(*solve->rejected));
+	solve->state = pool_alloc(&solve->pool, solve->residuals.states, sizeof(*solve->state));
+	solve->scale = pool_alloc(&solve->pool, problem->devices, sizeof(*solve->scale));
+	solve->excess = pool_alloc(&solve->pool, problem->views, sizeof(*solve->excess));
+	solve->device_excess = pool_alloc(&solve->pool, problem->devices,
+	    sizeof(*solve->device_excess));
+	solve->holding = pool_alloc(&solve->pool, problem->poses, sizeof(*solve->holding));
 	memcpy(solve->base, solve->residuals.weight, n * sizeof(*solve->base));
 }
 
 static void
 free_solve(struct solve *solve)
 {
-	residuals_free(&solve->residuals);
-	free(solve->x);
-	free(solve->base);
-	free(solve->scratch);
-	free(solve->state);
-	free(solve->scale);
-	free(solve->excess);
-	free(solve->device_excess);
-	free(solve->rejected);
-	free(solve->holding);
+	pool_free(&solve->residuals.pool);
+	pool_free(&solve->pool);
 }
 
 /* From the start values, which `start` finds, to the parameters. `more`: steps of a descent that is
@@ -1284,7 +1225,7 @@ solve_once(struct calib_problem *problem, struct calib_solution *solution)
 		status = solve_result(&solve, solution);
 	free_solve(&solve);
 	if (status < 0)
-		calib_solution_free(solution);
+		pool_free(&solution->pool);
 	return status;
 }
 
@@ -1296,7 +1237,7 @@ calib_solve(struct calib_problem *problem, struct calib_solution *solution)
 	for (size_t round = 0; round < CENTRES_ROUNDS && status == 0 &&
 	    problem->board.diameter > 0; round++) {
 		centres_correct(problem, solution);
-		calib_solution_free(solution);
+		pool_free(&solution->pool);
 		status = solve_once(problem, solution);
 	}
 	return status;

@@ -13,6 +13,7 @@ struct start {
 	double (*core)[4];		/* of each device */
 	struct calib_pose *device;	/* first device to device */
 	bool *placed;
+	struct pool pool;		/* of these */
 };
 
 /* ---- homographies of the board's views, and Zhang's closed form for the device's matrix ---- */
@@ -77,10 +78,10 @@ weigh(const double h[9], const double (*board)[2], const double (*pixel)[2], siz
 	double scale;
 
 	for (size_t i = 0; i < n; i++) {
-		double x = board[i][0], y = board[i][1], z = h[6] * x + h[7] * y + h[8];
+		double uv[2];
 
-		weight[i] = error[i] = hypot((h[0] * x + h[1] * y + h[2]) / z - pixel[i][0],
-		    (h[3] * x + h[4] * y + h[5]) / z - pixel[i][1]);
+		homography_apply(h, board[i], uv);
+		weight[i] = error[i] = hypot(uv[0] - pixel[i][0], uv[1] - pixel[i][1]);
 	}
 	calib_sort(error, n);
 	scale = 2 * error[n / 2] + 1e-9;
@@ -180,8 +181,8 @@ centre(const double H[9], size_t w, size_t h, double G[9])
 		G[k] /= sqrt(sum);
 }
 
-/* fx fy cx cy of a device of w x h pixels from n homographies: with square pixels and the principal
- * point in the middle, or free. False where the views do not tell. */
+/* fx = fy in core, of a device of w x h pixels with square pixels and the principal point in the
+ * middle, from n homographies. False where the views do not tell. */
 static bool
 closed_form_square(const double (*H)[9], size_t n, size_t w, size_t h, double core[4])
 {
@@ -203,11 +204,10 @@ closed_form_square(const double (*H)[9], size_t n, size_t w, size_t h, double co
 	if (!(b / a > 1e-4 && b / a < 1e2))	/* focal lengths of 0.1 to 100 widths */
 		return false;
 	core[0] = core[1] = sqrt(a / b) * (double)w;
-	core[2] = ((double)w - 1) / 2;
-	core[3] = ((double)h - 1) / 2;
 	return true;
 }
 
+/* The same of any pixels and principal point: fx fy cx cy. */
 static bool
 closed_form_free(const double (*H)[9], size_t n, size_t w, size_t h, double core[4])
 {
@@ -636,11 +636,10 @@ find_core(struct start *start, size_t device)
 	for (size_t v = 0; v < problem->views; v++)
 		if (problem->view[v].device == device)
 			memcpy(H[n++], start->H[v], sizeof(*H));
-	if (!closed_form_square((const double (*)[9])H, n, of->w, of->h, core)) {
+	if (!closed_form_square((const double (*)[9])H, n, of->w, of->h, core))
 		core[0] = core[1] = 1.2 * (double)(of->w > of->h ? of->w : of->h);
-		core[2] = ((double)of->w - 1) / 2;
-		core[3] = ((double)of->h - 1) / 2;
-	}
+	core[2] = ((double)of->w - 1) / 2;
+	core[3] = ((double)of->h - 1) / 2;
 	hold_fixed(problem->fixed[device], core);
 	if (!of->square && closed_form_free((const double (*)[9])H, n, of->w, of->h, other)) {
 		hold_fixed(problem->fixed[device], other);
@@ -754,11 +753,11 @@ calib_start(struct calib_problem *problem, double *parameter)
 
 	if (status < 0)
 		return -1;
-	start.H = must_alloc(problem->views, sizeof(*start.H));
-	start.seen = must_alloc(problem->views, sizeof(*start.seen));
-	start.core = must_alloc(problem->devices, sizeof(*start.core));
-	start.device = must_alloc(problem->devices, sizeof(*start.device));
-	start.placed = must_alloc(problem->devices, sizeof(*start.placed));
+	start.H = pool_alloc(&start.pool, problem->views, sizeof(*start.H));
+	start.seen = pool_alloc(&start.pool, problem->views, sizeof(*start.seen));
+	start.core = pool_alloc(&start.pool, problem->devices, sizeof(*start.core));
+	start.device = pool_alloc(&start.pool, problem->devices, sizeof(*start.device));
+	start.placed = pool_alloc(&start.pool, problem->devices, sizeof(*start.placed));
 	for (size_t v = 0; v < problem->views && status == 0; v++)
 		status = placing_fit_view(&start, v);
 	for (size_t d = 0; d < problem->devices && status == 0; d++)
@@ -767,10 +766,6 @@ calib_start(struct calib_problem *problem, double *parameter)
 		status = placing_devices(&start);
 	if (status == 0)
 		put_parameters(&start, parameter);
-	free(start.H);
-	free(start.seen);
-	free(start.core);
-	free(start.device);
-	free(start.placed);
+	pool_free(&start.pool);
 	return status;
 }

@@ -19,27 +19,19 @@ struct jacobian {
 	double *J;		/* n rows of `parameters` */
 	double (*M)[6];		/* n rows; NaN in the first place: there is no such row */
 	bool *fits;		/* n: the motions are fitted to this row; all at first */
+	struct pool pool;	/* of these */
 };
 
 /* n rows of zeros. */
 static void
 jacobian_new(struct jacobian *rows, size_t n, size_t parameters)
 {
-	rows->n = n;
-	rows->parameters = parameters;
-	rows->J = must_alloc(n * parameters + 1, sizeof(*rows->J));
-	rows->M = must_alloc(n + 1, sizeof(*rows->M));
-	rows->fits = must_alloc(n + 1, sizeof(*rows->fits));
+	*rows = (struct jacobian){ .n = n, .parameters = parameters };
+	rows->J = pool_alloc(&rows->pool, n * parameters + 1, sizeof(*rows->J));
+	rows->M = pool_alloc(&rows->pool, n + 1, sizeof(*rows->M));
+	rows->fits = pool_alloc(&rows->pool, n + 1, sizeof(*rows->fits));
 	for (size_t r = 0; r < n; r++)
 		rows->fits[r] = true;
-}
-
-static void
-jacobian_free(struct jacobian *rows)
-{
-	free(rows->J);
-	free(rows->M);
-	free(rows->fits);
 }
 
 /* Takes the motions out of all rows of J that M fits best to those that count; M becomes another
@@ -158,15 +150,15 @@ mean_distance(const struct calib_problem *problem, const struct calib_solution *
 
 static void
 map_new(const struct calib_problem *problem, const struct calib_solution *solution, size_t device,
-    size_t columns, struct uncertainty_map *map)
+    size_t columns, struct pool *pool, struct uncertainty_map *map)
 {
 	const struct calib_device *d = &problem->device[device];
 
 	map->distance = mean_distance(problem, solution, device);
 	map->columns = columns;
 	map->rows = (size_t)fmax(2, round((double)columns * (double)d->h / (double)d->w));
-	map->sd = must_alloc(columns * map->rows, sizeof(*map->sd));
-	map->sd_all = must_alloc(columns * map->rows, sizeof(*map->sd_all));
+	map->sd = pool_alloc(pool, columns * map->rows, sizeof(*map->sd));
+	map->sd_all = pool_alloc(pool, columns * map->rows, sizeof(*map->sd_all));
 }
 
 /* Lies a pixel within the hull of a device's points? */
@@ -265,32 +257,22 @@ maps_fill(const struct calib_problem *problem, const struct calib_solution *solu
 
 int
 uncertainty_maps(const struct calib_problem *problem, const struct calib_solution *solution,
-    const struct diagnosis_device *hulls, size_t columns, struct uncertainty_map **out)
+    const struct diagnosis_device *hulls, size_t columns, struct pool *pool,
+    struct uncertainty_map **out)
 {
-	struct uncertainty_map *map = must_alloc(problem->devices, sizeof(*map));
-	struct jacobian rows = { 0 };
+	struct uncertainty_map *map = *out = pool_alloc(pool, problem->devices, sizeof(*map));
+	struct jacobian rows;
 	size_t n = 0;
 	int status;
 
-	*out = map;
 	for (size_t d = 0; d < problem->devices; d++) {
-		map_new(problem, solution, d, columns, &map[d]);
+		map_new(problem, solution, d, columns, pool, &map[d]);
 		n += 2 * columns * map[d].rows;
 	}
 	jacobian_new(&rows, n, solution->parameters);
 	status = maps_fill(problem, solution, hulls, map, &rows);
-	jacobian_free(&rows);
+	pool_free(&rows.pool);
 	return status;
-}
-
-void
-uncertainty_maps_free(struct uncertainty_map *map, size_t devices)
-{
-	for (size_t d = 0; map && d < devices; d++) {
-		free(map[d].sd);
-		free(map[d].sd_all);
-	}
-	free(map);
 }
 
 /* ---- in space ---- */
@@ -397,7 +379,7 @@ int
 uncertainty_of_volume(const struct calib_problem *problem, const struct calib_solution *solution,
     struct uncertainty_volume *volume)
 {
-	struct jacobian rows = { 0 };
+	struct jacobian rows;
 	struct pinhole first;
 	double uvz[3][2];
 	int status;
@@ -412,6 +394,6 @@ uncertainty_of_volume(const struct calib_problem *problem, const struct calib_so
 		return 0;
 	jacobian_new(&rows, 3 * volume->n, solution->parameters);
 	status = volume_fill(problem, solution, volume, &rows);
-	jacobian_free(&rows);
+	pool_free(&rows.pool);
 	return status;
 }

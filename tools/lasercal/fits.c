@@ -69,14 +69,13 @@ leave_out(const struct plane_fitting *fitting, struct plane_fit *fit, const doub
 		return;
 	for (size_t i = 0; i < fitting->views; i++) {
 		struct moments rest = all;
-		double plane[4], own[3], along = 0, off;
+		double plane[4], own[3], along, off;
 
 		if (!(fitting->view[i].w > 0))
 			continue;
 		add_moments(&rest, &fitting->view[i], -1);
 		plane_of(&rest, about, plane, own, NULL);
-		for (int k = 0; k < 3; k++)
-			along += plane[k] * fit->plane[k];
+		along = vector3_dot(plane, fit->plane);
 		off = plane_distance(plane, middle);
 		angles += fmax(0, 1 - along * along);
 		distances += off * off;
@@ -120,18 +119,16 @@ fit_plane(const struct plane_point *point, size_t n, size_t views, enum plane_me
     double limit, struct plane_fit *fit)
 {
 	struct plane_fitting fitting = { point, n, views, method, limit, NULL, NULL, NULL, NULL };
+	struct pool pool = { 0 };
 
 	if (n < 3)
 		return fail(NULL, "%zu points of the laser's line: a plane needs 3", n);
-	fitting.weight = must_alloc(n, sizeof(*fitting.weight));
-	fitting.distance = must_alloc(n, sizeof(*fitting.distance));
-	fitting.median = must_alloc(views, sizeof(*fitting.median));
-	fitting.view = must_alloc(views, sizeof(*fitting.view));
+	fitting.weight = pool_alloc(&pool, n, sizeof(*fitting.weight));
+	fitting.distance = pool_alloc(&pool, n, sizeof(*fitting.distance));
+	fitting.median = pool_alloc(&pool, views, sizeof(*fitting.median));
+	fitting.view = pool_alloc(&pool, views, sizeof(*fitting.view));
 	solve_plane(&fitting, fit);
-	free(fitting.weight);
-	free(fitting.distance);
-	free(fitting.median);
-	free(fitting.view);
+	pool_free(&pool);
 	return 0;
 }
 
@@ -218,10 +215,9 @@ take(void *state, const double *step)
 {
 	struct turning *turning = state, now;
 
+	now = *turning;
 	turning_step(turning, step, &now);
-	memcpy(turning->axis, now.axis, sizeof(now.axis));
-	memcpy(turning->point, now.point, sizeof(now.point));
-	turning->board = now.board;
+	*turning = now;
 	laser_across(turning->axis, turning->side[0], turning->side[1]);
 }
 
@@ -314,7 +310,7 @@ start_point(struct turning *turning)
 		    along * turning->axis[k];
 	turning->board = first->board;
 	turn_about(turning, -first->stage, turning->board.t);
-	board_pose_rotate(turning->axis, -first->stage, turning->board.R);
+	laser_rotate_matrix(turning->axis, -first->stage, turning->board.R);
 	return 0;
 }
 
