@@ -220,15 +220,22 @@ file_list_folder(const char *folder, char ***files, size_t *n)
 	return list_give(&list, status, files, n);
 }
 
+bool
+path_is_folder(const char *path)
+{
+	struct stat st;
+
+	return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+}
+
 int
 file_list(const char *path, char ***files, size_t *n)
 {
 	struct list list = { 0 };
-	struct stat st;
 
 	if (!*path)
 		return fail_usage(NULL, "name of an input is empty");
-	if (strcmp(path, "-") && stat(path, &st) == 0 && S_ISDIR(st.st_mode))
+	if (strcmp(path, "-") && path_is_folder(path))
 		return file_list_folder(path, files, n);
 	list_add(&list, must_strdup(path));
 	return list_give(&list, 0, files, n);
@@ -451,7 +458,6 @@ follow_next(struct follow *follow, bool wait, char ***files, size_t *n)
 struct follow *
 follow_open(char *const *operand, size_t operands, double idle_s)
 {
-	struct stat st;
 	struct follow *follow = must_alloc(1, sizeof(*follow));
 
 	follow->folder = must_alloc(operands, sizeof(*follow->folder));
@@ -461,7 +467,7 @@ follow_open(char *const *operand, size_t operands, double idle_s)
 	follow->notifier = inotify_init1(IN_NONBLOCK | IN_CLOEXEC);
 	follow->signal = ending_signals_defer();
 	for (size_t i = 0; i < operands; i++)
-		if (stat(operand[i], &st) == 0 && S_ISDIR(st.st_mode))
+		if (path_is_folder(operand[i]))
 			follow->folder[follow->folders++] = (struct followed_folder){
 				.path = operand[i], .watch = inotify_add_watch(follow->notifier,
 				operand[i], IN_CLOSE_WRITE | IN_MOVED_TO) };

@@ -20,6 +20,8 @@ void text_order_warn(char *const *name, size_t at);
 int file_list(const char *path, char ***files, size_t *n);
 /* Likewise of a folder: in natural order, 9 before 10; fails where it holds no image. */
 int file_list_folder(const char *folder, char ***files, size_t *n);
+/* Is it there, and a folder? */
+bool path_is_folder(const char *path);
 
 /* ---- folders that are followed: their images as they become complete ---- */
 

@@ -12,6 +12,7 @@
 #include "base/opt.h"
 #include "base/process.h"
 #include "base/text.h"
+#include "io/file_list.h"
 #include "io/nrrd.h"
 #include "io/safe_file.h"
 #include "io/shared_frames.h"
@@ -416,9 +417,7 @@ parent_check(const char *path)
 static bool
 names_folder(const char *path)
 {
-	struct stat st;
-
-	return path[strlen(path) - 1] == '/' || (stat(path, &st) == 0 && S_ISDIR(st.st_mode));
+	return path[strlen(path) - 1] == '/' || path_is_folder(path);
 }
 
 int

@@ -10,10 +10,10 @@
 #include <limits.h>
 #include <spawn.h>
 #include <sys/mman.h>
-#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "io/file_list.h"
 #include "io/source.h"
 
 /* ---- other tools of the toolchain as child processes ---- */
@@ -153,14 +153,6 @@ child_run(const char *object, char *const words[], int from, int to, bool silent
 
 /* ---- folders ---- */
 
-static bool
-is_folder(const char *path)
-{
-	struct stat status;
-
-	return stat(path, &status) == 0 && S_ISDIR(status.st_mode);
-}
-
 int
 pose_captures_cameras(const char *pose, char **names)
 {
@@ -175,7 +167,7 @@ pose_captures_cameras(const char *pose, char **names)
 	for (int i = 0; i < entries; i++) {
 		char *path = must_format("%s/%s", pose, entry[i]->d_name);
 
-		if (entry[i]->d_name[0] != '.' && is_folder(path)) {
+		if (entry[i]->d_name[0] != '.' && path_is_folder(path)) {
 			char *longer = must_format("%s%s%s", *names ? *names : "",
 			    *names ? "," : "", entry[i]->d_name);
 
@@ -199,10 +191,10 @@ captures_path(const char *pose, const char *camera, bool only, bool named, char 
 	*path = NULL;
 	if (access(pose, F_OK) < 0)
 		return fail_errno(pose, "cannot be read");
-	if (!is_folder(pose))
+	if (!path_is_folder(pose))
 		return fail(pose, "is no folder of a pose, with the captures in POSE/CAMERA/");
 	*path = must_format("%s/%s", pose, camera);
-	if (is_folder(*path))
+	if (path_is_folder(*path))
 		return 0;
 	if (!only) {
 		fail(*path, "there is no such folder");
@@ -276,10 +268,7 @@ call_tool(const char *object, const struct call *call, struct frame **out,
 		return status;
 	/* by which this process opens the file anew */
 	snprintf(path, sizeof(path), "/proc/self/fd/%d", call->to);
-	if (source_load(path, out) == 0)
-		return 0;
-	fail_prefix(object);
-	return -1;
+	return source_load(path, out) == 0 ? 0 : fail_prefix(object);
 }
 
 /* ---- one measurement ---- */
@@ -326,10 +315,8 @@ find_corners(const struct measurement *m, const struct frame *wrapped, bool *see
 	int found;
 
 	*seen = false;
-	if (board_picture(wrapped, "texture", &gray) < 0) {
-		fail_prefix(m->path);
-		return -1;
-	}
+	if (board_picture(wrapped, "texture", &gray) < 0)
+		return fail_prefix(m->path);
 	found = board_find(&m->captures->board, &m->captures->find, gray, &corners, reason);
 	frame_free(gray);
 	if (found < 0)
