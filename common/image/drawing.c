@@ -213,6 +213,35 @@ drawing_frame(const struct axes *axes)
 }
 
 void
+drawing_level_ticks(const struct axes *axes, const struct ticks *ticks)
+{
+	char text[32];
+
+	for (size_t i = 0; i < ticks->n; i++) {
+		double v = ticks_value(ticks, i), at = drawing_at_x(axes, v);
+
+		ticks_text(v, ticks->step, text);
+		drawing_line(axes->cr, at, axes->bottom, at, axes->bottom + 4);
+		drawing_text(axes->cr, at, axes->bottom + 1.5 * FONT, 0.5, text);
+	}
+}
+
+void
+drawing_upright_ticks(const struct axes *axes, const struct ticks *ticks, bool right)
+{
+	double side = right ? axes->right : axes->left, outward = right ? 1 : -1;
+	char text[32];
+
+	for (size_t i = 0; i < ticks->n; i++) {
+		double v = ticks_value(ticks, i), at = drawing_at_y(axes, v);
+
+		ticks_text(v, ticks->step, text);
+		drawing_line(axes->cr, side, at, side + outward * 4, at);
+		drawing_text(axes->cr, side + outward * 7, at + 0.35 * FONT, right ? 0 : 1, text);
+	}
+}
+
+void
 drawing_labels(const struct axes *axes, const char *title, const char *x, const char *y)
 {
 	double middle = (axes->left + axes->right) / 2;

@@ -7,6 +7,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 
+#include "image/annotate.h"
+
 /*
  * cairo, loaded when the first plot is drawn: with the 17 libraries behind it, it was 2.8 of the
  * 7.7 million instructions of a start of fringepipe. libcairo.move_to() is cairo_move_to().
@@ -77,5 +79,8 @@ void drawing_text(cairo_t *, double x, double y, double align, const char *text)
 /* The same in smaller letters where the text would be wider than `most`. */
 void drawing_text_within(cairo_t *, double x, double y, double align, double most,
     const char *text);
+/* Ticks with their numbers below the axes; and at their left, or right. */
+void drawing_level_ticks(const struct axes *, const struct ticks *);
+void drawing_upright_ticks(const struct axes *, const struct ticks *, bool right);
 /* The names of both axes and the title; NULL: none. */
 void drawing_labels(const struct axes *, const char *title, const char *x, const char *y);

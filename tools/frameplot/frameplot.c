@@ -8,7 +8,6 @@
 
 #include "base/text.h"
 #include "frame/head.h"
-#include "image/annotate.h"
 #include "image/depth_range.h"
 #include "image/drawing.h"
 

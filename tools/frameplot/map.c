@@ -6,7 +6,6 @@
 
 #include <stdio.h>
 
-#include "image/annotate.h"
 #include "image/depth_range.h"
 #include "image/drawing.h"
 
@@ -104,19 +103,12 @@ choose_step(const struct axes *axes, bool upright, double least)
 static void
 draw_level_ticks(const struct axes *axes, double least)
 {
-	double step = choose_step(axes, false, least);
-	struct ticks ticks = ticks_between(axes->x_low, axes->x_high, step);
-	char text[32];
+	struct ticks ticks = ticks_between(axes->x_low, axes->x_high,
+	    choose_step(axes, false, least));
 
 	drawing_use_ink(axes->cr);
 	libcairo.set_line_width(axes->cr, 1);
-	for (size_t i = 0; i < ticks.n; i++) {
-		double v = ticks_value(&ticks, i), at = drawing_at_x(axes, v);
-
-		ticks_text(v, step, text);
-		drawing_line(axes->cr, at, axes->bottom, at, axes->bottom + 4);
-		drawing_text(axes->cr, at, axes->bottom + 1.5 * FONT, 0.5, text);
-	}
+	drawing_level_ticks(axes, &ticks);
 }
 
 /* right: numbers are on the right side. */
@@ -124,20 +116,11 @@ static void
 draw_upright_ticks(const struct axes *axes, bool right, double least)
 {
 	double low = fmin(axes->y_low, axes->y_high), high = fmax(axes->y_low, axes->y_high);
-	double step = choose_step(axes, true, least);
-	double side = right ? axes->right : axes->left, outward = right ? 1 : -1;
-	struct ticks ticks = ticks_between(low, high, step);
-	char text[32];
+	struct ticks ticks = ticks_between(low, high, choose_step(axes, true, least));
 
 	drawing_use_ink(axes->cr);
 	libcairo.set_line_width(axes->cr, 1);
-	for (size_t i = 0; i < ticks.n; i++) {
-		double v = ticks_value(&ticks, i), at = drawing_at_y(axes, v);
-
-		ticks_text(v, step, text);
-		drawing_line(axes->cr, side, at, side + outward * 4, at);
-		drawing_text(axes->cr, side + outward * 7, at + 0.35 * FONT, right ? 0 : 1, text);
-	}
+	drawing_upright_ticks(axes, &ticks, right);
 }
 
 /* ---- bar and histogram ---- */

@@ -5,7 +5,6 @@
  */
 #include "fringecal.h"
 
-#include "image/annotate.h"
 #include "image/colormap.h"
 #include "image/drawing.h"
 #include "io/safe_file.h"
@@ -22,6 +21,7 @@ struct report {
 	struct board_shape shape;
 	struct uncertainty_map *map;	/* of each device */
 	struct uncertainty_volume volume;
+	struct pool pool;		/* of the maps */
 };
 
 #define SHEET_BAR_ROOM 92	/* to the right of a panel's axes, for a bar of colours */
@@ -65,23 +65,10 @@ draw_scales(const struct axes *axes)
 	    ticks_step(axes->x_low, axes->x_high, TICKS));
 	struct ticks y = ticks_between(axes->y_high, axes->y_low,
 	    ticks_step(axes->y_high, axes->y_low, TICKS));
-	char text[32];
 
 	drawing_use_ink(axes->cr);
-	for (size_t i = 0; i < x.n; i++) {
-		double at = drawing_at_x(axes, ticks_value(&x, i));
-
-		ticks_text(ticks_value(&x, i), x.step, text);
-		drawing_line(axes->cr, at, axes->bottom, at, axes->bottom + 4);
-		drawing_text(axes->cr, at, axes->bottom + 1.5 * FONT, 0.5, text);
-	}
-	for (size_t i = 0; i < y.n; i++) {
-		double at = drawing_at_y(axes, ticks_value(&y, i));
-
-		ticks_text(ticks_value(&y, i), y.step, text);
-		drawing_line(axes->cr, axes->left - 4, at, axes->left, at);
-		drawing_text(axes->cr, axes->left - 7, at + 0.35 * FONT, 1, text);
-	}
+	drawing_level_ticks(axes, &x);
+	drawing_upright_ticks(axes, &y, false);
 }
 
 /* The name of a pose, or its number from 1 in `number`. */
@@ -161,7 +148,6 @@ draw_bar(const struct axes *axes, const struct uncertainty_map *map)
 		.x_high = 1, .y_high = most };
 	struct ticks ticks = ticks_between(0, most, ticks_step(0, most, TICKS));
 	double steps = bar.bottom - bar.top;
-	char text[32];
 
 	if (!ticks_range_fits(0, most))
 		return;
@@ -171,13 +157,7 @@ draw_bar(const struct axes *axes, const struct uncertainty_map *map)
 		libcairo.fill(bar.cr);
 	}
 	drawing_frame(&bar);
-	for (size_t i = 0; i < ticks.n; i++) {
-		double at = drawing_at_y(&bar, ticks_value(&ticks, i));
-
-		ticks_text(ticks_value(&ticks, i), ticks.step, text);
-		drawing_line(bar.cr, bar.right, at, bar.right + 4, at);
-		drawing_text(bar.cr, bar.right + 7, at + 0.35 * FONT, 0, text);
-	}
+	drawing_upright_ticks(&bar, &ticks, true);
 	drawing_text(bar.cr, bar.right + 40, bar.bottom + 1.5 * FONT, 1, "sd, px");
 	if (more)
 		drawing_text(bar.cr, bar.right + 40, bar.top - 0.7 * FONT, 1, "or more");
@@ -660,7 +640,8 @@ report_write(const char *folder, const struct calib_problem *problem,
 	if (folder)
 		board_shape_find(problem, solution, &report.shape);
 	if (folder && (uncertainty_maps(problem, solution, report.diagnosis.device, MAP_COLUMNS,
-	    &report.map) < 0 || uncertainty_of_volume(problem, solution, &report.volume) < 0 ||
+	    &report.pool, &report.map) < 0 ||
+	    uncertainty_of_volume(problem, solution, &report.volume) < 0 ||
 	    write_file(&report, "views.txt", write_views, NULL) < 0 ||
 	    write_file(&report, "report.txt", write_summary, NULL) < 0 ||
 	    write_file(&report, "points.csv", write_points, NULL) < 0 ||
@@ -671,7 +652,7 @@ report_write(const char *folder, const struct calib_problem *problem,
 		status = -1;
 	if (status == 0)
 		warn_all(&report, folder ? COVERAGE : COVERAGE_BARE);
-	uncertainty_maps_free(report.map, problem->devices);
-	diagnosis_free(&report.diagnosis);
+	pool_free(&report.pool);
+	pool_free(&report.diagnosis.pool);
 	return status;
 }
