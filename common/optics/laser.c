@@ -197,20 +197,15 @@ laser_rotate(const double axis[3], double angle_rad, double v[3])
 }
 
 void
-laser_unmove(const struct laser *laser, double travel, double X[3])
+laser_rotate_matrix(const double axis[3], double angle_rad, double R[9])
 {
-	for (int i = 0; i < 3; i++)
-		X[i] -= travel * laser->direction[i];
-}
+	for (int k = 0; k < 3; k++) {
+		double column[3] = { R[k], R[3 + k], R[6 + k] };
 
-void
-laser_unturn(const struct laser *laser, double angle_rad, double X[3])
-{
-	for (int i = 0; i < 3; i++)
-		X[i] -= laser->axis_point[i];
-	laser_rotate(laser->axis_direction, -angle_rad, X);
-	for (int i = 0; i < 3; i++)
-		X[i] += laser->axis_point[i];
+		laser_rotate(axis, angle_rad, column);
+		for (int i = 0; i < 3; i++)
+			R[3 * i + k] = column[i];
+	}
 }
 
 /* ---- where the stage stood ---- */
@@ -413,8 +408,13 @@ stage_history_end(const struct stage_history *history)
 void
 stage_pose_undo(const struct stage_pose *pose, const struct laser *laser, double X[3])
 {
-	if (pose->kind == STAGE_POSE_TRAVEL)
-		laser_unmove(laser, pose->travel, X);
-	else if (pose->kind == STAGE_POSE_TURN)
-		laser_unturn(laser, pose->turn_rad, X);
+	for (int i = 0; i < 3 && pose->kind == STAGE_POSE_TRAVEL; i++)
+		X[i] -= pose->travel * laser->direction[i];
+	if (pose->kind != STAGE_POSE_TURN)
+		return;
+	for (int i = 0; i < 3; i++)
+		X[i] -= laser->axis_point[i];
+	laser_rotate(laser->axis_direction, -pose->turn_rad, X);
+	for (int i = 0; i < 3; i++)
+		X[i] += laser->axis_point[i];
 }

@@ -38,14 +38,12 @@ enum laser_meeting {
  * those of this one. */
 enum laser_meeting laser_meet(const struct laser *, const double uv[2], double near[2],
     double X[3], double *depth);
-/* Takes a point on the object, seen with the stage at `travel`, back to travel 0. */
-void laser_unmove(const struct laser *, double travel, double X[3]);
-/* The same with the stage turned by an angle. */
-void laser_unturn(const struct laser *, double angle_rad, double X[3]);
 /* Two unit vectors across a unit vector: p, q and it are right-handed. */
 void laser_across(const double axis[3], double p[3], double q[3]);
 /* Turns v about a unit vector, right-handed (Rodrigues). */
 void laser_rotate(const double axis[3], double angle_rad, double v[3]);
+/* Turns the columns of R likewise. */
+void laser_rotate_matrix(const double axis[3], double angle_rad, double R[9]);
 
 /* ---- where the stage stood when a frame was taken ---- */
 

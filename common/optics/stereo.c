@@ -294,14 +294,6 @@ set_identity(double R[9])
 		R[i] = i % 4 == 0;
 }
 
-static int
-find_scale(const char *path, const char *unit, double *mm)
-{
-	*mm = !strcmp(unit, "in") ? 25.4 : length_unit_mm(unit);
-	return *mm > 0 ? 0 :
-	    fail(path, "length_unit: expected mm, cm, m, um or in, found %s", unit);
-}
-
 /* 24 numbers: the left camera's 3x4 matrix, then the right one's. */
 static int
 read_plain(const char *path, struct stereo *stereo)
@@ -487,12 +479,9 @@ read_perspectives(const char *path, const struct number_file *numbers, double mm
 static double
 disagreement(const struct stereo *stereo, const double X[3])
 {
-	const struct pinhole *right = &stereo->camera[1];
 	double seen[3], uv[2][2], z = vector3_dot(stereo->R[0] + 6, X), rows, columns;
 
-	matrix3_apply(right->R, X, seen);
-	for (size_t i = 0; i < 3; i++)
-		seen[i] += right->T[i];
+	pinhole_from_world(&stereo->camera[1], X, seen);
 	if (!stereo_project(stereo, STEREO_LEFT, X, uv[0]) ||
 	    !stereo_project(stereo, STEREO_RIGHT, seen, uv[1]))
 		return 0;
@@ -584,15 +573,17 @@ static int
 take_numbers(const char *path, struct number_file *numbers, struct stereo *stereo)
 {
 	bool plain = numbers->entries == 1 && !numbers->entry[0].name[0], posed = true;
-	double mm = 1;
+	double mm;
 	char unit[16];
 	int status;
 
 	calib_get_unit(numbers, unit);
+	mm = !strcmp(unit, "in") ? 25.4 : length_unit_mm(unit);
 	stereo->unit_stated = plain || calib_has(numbers, "length_unit|unit") ||
 	    (calib_has(numbers, "T_mm") && !calib_has(numbers, "T"));
-	status = plain ? read_plain(path, stereo) : find_scale(path, unit, &mm) < 0 ? -1 :
-	    read_cameras(path, numbers, mm, stereo, &posed);
+	status = plain ? read_plain(path, stereo) : mm > 0 ?
+	    read_cameras(path, numbers, mm, stereo, &posed) :
+	    fail(path, "length_unit: expected mm, cm, m, um or in, found %s", unit);
 	pinhole_complete(&stereo->camera[0]);
 	pinhole_complete(&stereo->camera[1]);
 	if (status == 0 && !plain && posed) {
