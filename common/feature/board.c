@@ -244,20 +244,17 @@ mix_row(const struct frame *picture, const size_t c[3], size_t n, size_t y, floa
 int
 board_picture(const struct frame *picture, const char *channel, struct frame **gray)
 {
-	struct frame_head head;
+	const struct frame_head *head = &picture->head;
 	size_t c[3], n;
-	int status;
 
-	if (head_is_table(&picture->head))
+	if (head_is_table(head))
 		return fail(NULL, "the input is a table, not a picture");
-	if (choose_channels(&picture->head, channel, c, &n) < 0)
+	if (choose_channels(head, channel, c, &n) < 0 ||
+	    frame_new_named(head->w, head->h, 1, SAMPLE_FLOAT, NULL, gray) < 0)
 		return -1;
-	head_init(&head, picture->head.w, picture->head.h, 1, SAMPLE_FLOAT);
-	status = frame_new(&head, gray);
-	head_free(&head);
-	for (size_t y = 0; y < picture->head.h && status == 0; y++)
+	for (size_t y = 0; y < head->h; y++)
 		mix_row(picture, c, n, y, frame_floats(*gray, 0, y));
-	return status;
+	return 0;
 }
 
 struct derivative_plane
@@ -291,18 +288,15 @@ bin_row(const struct frame *gray, size_t bin, size_t y, float *restrict sum, str
 int
 board_binned(const struct frame *gray, size_t bin, struct frame **out)
 {
-	struct frame_head head;
 	float *sum;
-	int status;
 
 	if (bin == 1)
 		return frame_duplicate(gray, out);
-	head_init(&head, gray->head.w / bin, gray->head.h / bin, 1, SAMPLE_FLOAT);
+	if (frame_new_named(gray->head.w / bin, gray->head.h / bin, 1, SAMPLE_FLOAT, NULL, out) < 0)
+		return -1;
 	sum = must_alloc(gray->head.w, sizeof(*sum));
-	status = frame_new(&head, out);
-	for (size_t y = 0; y < head.h && status == 0; y++)
+	for (size_t y = 0; y < (*out)->head.h; y++)
 		bin_row(gray, bin, y, sum, *out);
 	free(sum);
-	head_free(&head);
-	return status;
+	return 0;
 }

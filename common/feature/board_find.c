@@ -323,20 +323,18 @@ try_seeds(struct growth *growth, size_t enough, struct grid *grid)
 
 /*
  * The largest grid among n points, strongest first. `enough` nodes end the search; nodes lie within
- * `side_most` of the first along both axes. No node: there is none. -1 after fail().
+ * `side_most` of the first along both axes. No node: there is none.
  */
-static int
+static void
 grid_find(
     const struct feature *point, size_t n, size_t enough, size_t side_most, struct grid *grid)
 {
 	struct growth growth = { .point = point, .n = n, .side = (long)side_most };
-	size_t line = 2 * side_most + 1, cells;
+	size_t line = 2 * side_most + 1, cells = line * line;
 
 	*grid = (struct grid){ 0 };
 	if (n < 4)
-		return 0;
-	if (size_multiply(line, line, &cells) < 0)
-		return -1;
+		return;
 	growth.at = must_alloc(cells, sizeof(*growth.at));
 	growth.used = must_alloc(n, 1);
 	growth.node = must_alloc(n, sizeof(*growth.node));
@@ -346,7 +344,6 @@ grid_find(
 	free(growth.at);
 	free(growth.used);
 	free(growth.node);
-	return 0;
 }
 
 /* A board, the picture that it is looked for in, and the best grid until now. */
@@ -893,12 +890,15 @@ fit_grid(const struct grid *grid, const struct feature *point, const struct boar
 	return good;
 }
 
-/* Places a grid as it is. As board_place(); *lack: points that should be seen and are not. */
+/* Numbers the nodes of a grid as it is, as the board's points: changes their i and j, and drops
+ * those beside the board. *lack: points that should be seen and are not. False where it can be no
+ * such board, with why in reason. */
 static bool
-place_grid(struct search *search, struct grid *grid, const struct feature *point,
-    struct placement *to, long *lack, char reason[200])
+place_grid(struct search *search, struct grid *grid, struct placement *to, long *lack,
+    char reason[200])
 {
 	const struct board *board = search->board;
+	const struct feature *point = search->point;
 	double along[2], across[2], spacing;
 	size_t before = grid->n;
 
@@ -972,8 +972,8 @@ place_sheared(struct search *search, struct grid *grid, struct placement *to, ch
 			tried.node[i].i = a + shear[k][0] * b;
 			tried.node[i].j = b + shear[k][1] * a;
 		}
-		if (place_grid(search, &tried, search->point, &placement, &lack,
-		    k ? why : reason) && lack < least) {
+		if (place_grid(search, &tried, &placement, &lack, k ? why : reason) &&
+		    lack < least) {
 			least = lack;
 			*to = placement;
 			grid_free(&best);
@@ -987,23 +987,6 @@ place_sheared(struct search *search, struct grid *grid, struct placement *to, ch
 	grid_free(grid);
 	*grid = best;
 	return true;
-}
-
-/*
- * Numbers the nodes of a grid, which are among n points, as the board's points: changes their i and
- * j, and drops those beside the board. False where it can be no such board, with why in reason.
- */
-static bool
-board_place(const struct board *board, const struct feature *point, size_t n, struct grid *grid,
-    double w_px, double h_px, struct placement *to, char reason[200])
-{
-	struct search search = {
-		.board = board, .grid = grid, .point = point, .points = n, .size = { w_px, h_px }
-	};
-	long lack;
-
-	return board->kind == BOARD_CHESS ? place_grid(&search, grid, point, to, &lack, reason)
-					  : place_sheared(&search, grid, to, reason);
 }
 
 /* ---- the grid of a picture ---- */
@@ -1037,8 +1020,7 @@ board_search_at(struct board_search *s, size_t bin, double sigma)
 	struct derivative_plane plane;
 	struct features found;
 	struct frame *binned;
-	struct grid grid = { 0 };
-	int status;
+	struct grid grid;
 
 	if (derivative_kernels_init(&kernels, sigma, 0) < 0 ||
 	    board_binned(s->gray, bin, &binned) < 0)
@@ -1053,8 +1035,8 @@ board_search_at(struct board_search *s, size_t bin, double sigma)
 		found.v[k].x = (found.v[k].x + 0.5) * (double)bin - 0.5;
 		found.v[k].y = (found.v[k].y + 0.5) * (double)bin - 0.5;
 	}
-	status = grid_find(found.v, found.n, all, side + SIDE_SPARE, &grid);
-	if (status == 0 && grid.n > s->grid.n) {
+	grid_find(found.v, found.n, all, side + SIDE_SPARE, &grid);
+	if (grid.n > s->grid.n) {
 		board_search_free(s);
 		s->point = found.v;
 		s->points = found.n;
@@ -1064,7 +1046,7 @@ board_search_at(struct board_search *s, size_t bin, double sigma)
 		grid_free(&grid);
 	}
 	frame_free(binned);
-	return status;
+	return 0;
 }
 
 /*
@@ -1150,6 +1132,7 @@ board_circles_measure(struct board_search *s, const struct placement *placement,
 #define MAX_SIGMA_PX 4.0
 #define COARSE_SIGMAS 2          /* the first measurement's smoothing over the last one's */
 #define MAX_MOVE_PX 2.0     /* px, from the first measurement to the last */
+#define LAST_STEP_PX 1e-3
 #define BORDER_SIGMAS_OF_CORNER 3            /* sigma that a corner is from the border at least */
 #define FILL_REACH 0.25   /* of the spacing: about the predicted place of a missing corner */
 #define FILL_FAR 3        /* points: a neighbour may be so far off */
@@ -1211,14 +1194,13 @@ measure(const struct measuring *m, double reach, struct feature *saddle, double 
 	double most = room_at(m, saddle->x, saddle->y) / BORDER_SIGMAS_OF_CORNER;
 	double fine = fmin(m->sigma, most), coarse = fmin(COARSE_SIGMAS * m->sigma, most);
 	struct derivative_kernels kernels;
-	double moved = MAX_MOVE_PX;
 
 	if (!(fine >= DERIVATIVES_SIGMA_LEAST))
 		return false;
 	if (derivative_kernels_init(&kernels, coarse, 0) < 0 ||
-	    !saddle_refine(&m->plane, &kernels, reach, saddle) ||
+	    !saddle_refine(&m->plane, &kernels, reach, LAST_STEP_PX, saddle) ||
 	    derivative_kernels_init(&kernels, fine, 0) < 0 ||
-	    !saddle_refine(&m->plane, &kernels, moved, saddle) ||
+	    !saddle_refine(&m->plane, &kernels, MAX_MOVE_PX, LAST_STEP_PX, saddle) ||
 	    !(room_at(m, saddle->x, saddle->y) >= 2 * fine))
 		return false;
 	*sd = saddle_sigma(&m->plane, &kernels, saddle);
@@ -1327,7 +1309,7 @@ is_even(const struct measuring *m)
 	return (double)uneven <= UNEVEN_SHARE * (double)n;
 }
 
-/* The points of a grid that board_place() has numbered, to a small part of a pixel. */
+/* The points of a grid that is numbered, to a small part of a pixel. */
 static void
 board_chess_measure(struct board_search *s, const struct placement *placement,
     struct corners *corners)
@@ -1373,7 +1355,10 @@ search(struct board_search *s, struct corners *corners, char reason[BOARD_REASON
 	bool chess = board->kind == BOARD_CHESS;
 	const char *points = chess ? "corners" : "circles";
 	struct placement placement = { 0 };
+	struct search places = { .board = board, .size = { (double)s->gray->head.w,
+		(double)s->gray->head.h } };
 	bool placed;
+	long lack;
 
 	if (board_grid(s) < 0)
 		return -1;
@@ -1385,8 +1370,10 @@ search(struct board_search *s, struct corners *corners, char reason[BOARD_REASON
 			snprintf(reason, BOARD_REASON, "there is no grid of %s", points);
 		return 1;
 	}
-	placed = board_place(board, s->point, s->points, &s->grid, (double)s->gray->head.w,
-	    (double)s->gray->head.h, &placement, reason);
+	places.point = s->point;
+	places.points = s->points;
+	placed = chess ? place_grid(&places, &s->grid, &placement, &lack, reason) :
+	    place_sheared(&places, &s->grid, &placement, reason);
 	memcpy(corners->seen, placement.seen, sizeof(corners->seen));
 	if (!placed)
 		return 1;

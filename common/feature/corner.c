@@ -331,7 +331,6 @@ peaks_find(const struct derivative_plane *in, const struct derivative_kernels *k
 #define MAX_BLOB_STEPS 10
 #define BLOB_LAST_STEP_PX 0.01 /* after a shorter one the place is found */
 #define MAX_CORNER_STEPS 20
-#define LAST_STEP_PX 1e-3 /* of a corner that is measured: what is left is its square */
 #define FIND_LAST_STEP_PX 0.05
 #define ONE_FEATURE 1.5 /* sigma: nearer ones are the same */
 #define RING 32         /* places on the ring that angles are read from */
@@ -395,9 +394,8 @@ describe(const struct derivatives *d, double sigma, struct feature *saddle)
 	return true;
 }
 
-/* saddle_refine() to the step that is the last. */
-static bool
-refine_corner(const struct derivative_plane *in, const struct derivative_kernels *k, double reach,
+bool
+saddle_refine(const struct derivative_plane *in, const struct derivative_kernels *k, double reach,
     double last_step_px, struct feature *saddle)
 {
 	struct feature at = *saddle;
@@ -425,13 +423,6 @@ refine_corner(const struct derivative_plane *in, const struct derivative_kernels
 		}
 	}
 	return false;
-}
-
-bool
-saddle_refine(const struct derivative_plane *in, const struct derivative_kernels *k, double reach,
-    struct feature *saddle)
-{
-	return refine_corner(in, k, reach, LAST_STEP_PX, saddle);
 }
 
 /* Beyond its border an image goes on with its last pixel. */
@@ -501,7 +492,7 @@ features_find(const struct derivative_plane *in, const struct derivative_kernels
 		struct feature at = { peaks.peak[i].x, peaks.peak[i].y, 0, NAN, NAN };
 
 		if ((kind == FEATURE_SADDLE ?
-		    refine_corner(in, k, reach, FIND_LAST_STEP_PX, &at) &&
+		    saddle_refine(in, k, reach, FIND_LAST_STEP_PX, &at) &&
 		    measure_open(in, RING_RADIUS * k->sigma, &at) : blob_refine(in, k, &at)) &&
 		    is_new(to, &at, reach))
 			to->v[to->n++] = at;

@@ -108,12 +108,12 @@ void features_find(const struct derivative_plane *, const struct derivative_kern
  */
 bool blob_measure(const struct derivative_plane *, double reach, struct feature *, double *sd);
 /*
- * Moves a saddle to where the gradient is zero, by Newton's steps with kernels at the true place.
- * False, and it stays where it was, where that does not end within `reach` px of the start in a
- * saddle.
+ * Moves a saddle to where the gradient is zero, by Newton's steps with kernels at the true place,
+ * until one is shorter than last_step_px: what is left is its square. False, and it stays where it
+ * was, where that does not end within `reach` px of the start in a saddle.
  */
 bool saddle_refine(const struct derivative_plane *, const struct derivative_kernels *, double reach,
-    struct feature *);
+    double last_step_px, struct feature *);
 /*
  * The standard deviation of x and of y of a refined saddle (the root of their mean variance), from
  * the image's own noise: how far it differs from itself turned by half a turn about the saddle.

@@ -108,14 +108,6 @@ derivative_work_row(const struct derivative_kernels *k, size_t w)
 	return (w + DERIVATIVE_BLOCK - 1) / DERIVATIVE_BLOCK * DERIVATIVE_BLOCK + 2 * pad;
 }
 
-static inline size_t
-derivative_clamped(size_t y, size_t offset, size_t radius, size_t h)
-{
-	size_t at = y + offset;
-
-	return at < radius ? 0 : at - radius < h ? at - radius : h - 1;
-}
-
 /* derivatives_row() at this file's level. */
 static inline void
 derivative_row(const struct derivative_kernels *k, const struct derivative_plane *in, size_t y,
@@ -127,8 +119,11 @@ derivative_row(const struct derivative_kernels *k, const struct derivative_plane
 	float *column[3];
 	bool first = out[DERIVATIVE_X] || out[DERIVATIVE_Y];
 
-	for (size_t i = 0; i <= 2 * k->radius; i++)
-		row[i] = in->v + derivative_clamped(y, i, k->radius, in->h) * in->stride;
+	for (size_t i = 0; i <= 2 * k->radius; i++) {
+		size_t at = y + i < k->radius ? 0 : y + i - k->radius;
+
+		row[i] = in->v + (at < in->h ? at : in->h - 1) * in->stride;
+	}
 	for (size_t i = 0; i < 3; i++)
 		column[i] = work + i * length + pad;
 	for (size_t x = 0; x < in->w; x += DERIVATIVE_LANES)

@@ -594,17 +594,17 @@ differences(const struct line_image *image, size_t step, bool unclipped, float *
 	return n;
 }
 
-void
-line_noise(const struct line_image *image, double *sigma)
+double
+line_noise(const struct line_image *image)
 {
 	bool whole = image->image.type != SAMPLE_FLOAT &&
 	    (!image->background.v || image->background.type != SAMPLE_FLOAT);
 	size_t columns = image->w - 1, n, step;
+	double sigma = 0;
 	float *v;
 
-	*sigma = 0;
 	if (!columns)
-		return;
+		return 0;
 	step = image->h / (PAIRS_MOST / columns + 1) + 1;
 	v = must_alloc((image->h / step + 1) * columns, sizeof(*v));
 	n = differences(image, step, whole, v);
@@ -612,8 +612,9 @@ line_noise(const struct line_image *image, double *sigma)
 	if (n < columns * ((image->h - 1) / step + 1) / 2)
 		n = differences(image, step, false, v);
 	if (n)
-		*sigma = 1.482602218505602 * M_SQRT1_2 * median_of(v, n, whole);
+		sigma = 1.482602218505602 * M_SQRT1_2 * median_of(v, n, whole);
 	free(v);
+	return sigma;
 }
 
 double
@@ -768,7 +769,6 @@ struct line_pass {
 	struct line_finder *finder;
 	const struct line_image *image;
 	atomic_size_t next;
-	atomic_bool failed;
 	float *strongest;		/* of each row of tiles; NULL: candidates are wanted */
 };
 
@@ -1004,23 +1004,19 @@ search(void *arg, size_t thread)
 		struct line_candidates *found = &finder->found[i];
 
 		found->n = 0;
-		if (finder->level->search(&finder->filter, pass->image, i,
+		finder->level->search(&finder->filter, pass->image, i,
 		    finder->active + i * finder->tiles_x, work,
-		    pass->strongest ? &pass->strongest[i] : NULL, found) < 0) {
-			atomic_store(&pass->failed, true);
-			return;
-		}
+		    pass->strongest ? &pass->strongest[i] : NULL, found);
 	}
 }
 
-static int
+static void
 all_rows(struct line_pass *pass, struct run *run, void (*fn)(void *, size_t))
 {
 	size_t threads = (size_t)run->threads;
 
 	atomic_store(&pass->next, 0);
 	run_for(run, threads < pass->finder->tiles_y ? threads : pass->finder->tiles_y, fn, pass);
-	return atomic_load(&pass->failed) ? fail_memory() : 0;
 }
 
 void
@@ -1098,7 +1094,7 @@ line_find_listed(struct line_finder *finder, const struct line_image *image,
 	}
 }
 
-int
+void
 line_find(struct line_finder *finder, struct run *run, const struct line_image *image,
     struct line_points *to)
 {
@@ -1106,30 +1102,26 @@ line_find(struct line_finder *finder, struct run *run, const struct line_image *
 	bool all = finder->filter.options.all_tiles;
 
 	make_image(finder, run, image);
-	if (!all && all_rows(&pass, run, ranges) < 0)
-		return -1;
+	if (!all)
+		all_rows(&pass, run, ranges);
 	choose_tiles(finder, all);
-	if (all_rows(&pass, run, search) < 0)
-		return -1;
+	all_rows(&pass, run, search);
 	gather(finder);
 	line_find_listed(finder, image, to);
-	return 0;
 }
 
-int
-line_strongest(struct line_finder *finder, struct run *run, const struct line_image *image,
-    double *response)
+double
+line_strongest(struct line_finder *finder, struct run *run, const struct line_image *image)
 {
 	struct line_pass pass = { .finder = finder, .image = image };
-	int status;
+	double response = 0;
 
-	*response = 0;
 	make_image(finder, run, image);
 	pass.strongest = must_alloc(finder->tiles_y, sizeof(*pass.strongest));
 	choose_tiles(finder, true);
-	status = all_rows(&pass, run, search);
+	all_rows(&pass, run, search);
 	for (size_t i = 0; i < finder->tiles_y; i++)	/* an fmax crashes GCC 12 for aarch64 */
-		*response = pass.strongest[i] > *response ? pass.strongest[i] : *response;
+		response = pass.strongest[i] > response ? pass.strongest[i] : response;
 	free(pass.strongest);
-	return status;
+	return response;
 }

@@ -46,8 +46,6 @@ struct board_pose {
 void board_pose_step(const struct board_pose *, const double step[6], struct board_pose *out);
 /* Axis times angle of the turn from pose b to pose a. */
 void board_pose_turn(const struct board_pose *a, const struct board_pose *b, double w[3]);
-/* Turns R further about a unit vector. */
-void board_pose_rotate(const double axis[3], double angle_rad, double R[9]);
 /* A camera without its pose: matrix and lens. */
 void camera_alone(const struct pinhole *, struct pinhole *own);
 
@@ -226,13 +224,8 @@ struct refining {
 	struct board_pose pose;
 };
 
-/* Where the pixels of a frame lie on the sensor. */
-struct crop {
-	double origin_px[2], bin[2];
-};
-
 static inline void
-on_sensor(const struct crop *crop, double u, double v, double uv[2])
+on_sensor(const struct sensor_fit *crop, double u, double v, double uv[2])
 {
 	uv[0] = crop->origin_px[0] + (u + 0.5) * crop->bin[0] - 0.5;
 	uv[1] = crop->origin_px[1] + (v + 0.5) * crop->bin[1] - 0.5;
@@ -260,11 +253,10 @@ struct lasercal_rows {
 	/* struct levenberg's `residual` of a struct refining, and of a struct turning. */
 	void (*corner_residual)(const void *refining, const double *step, double *r);
 	void (*turn_residual)(const void *turning, const double *step, double *r);
-	/* A point of the board, to the camera. */
-	void (*to_camera)(const struct board_pose *, const double b[3], double x[3]);
 	/* Adds a point of the line to the last view, for which there is room: where a pixel's ray
 	 * meets its board. */
-	void (*add_ray)(struct views *, const struct crop *, double u, double v, double sigma_px);
+	void (*add_ray)(struct views *, const struct sensor_fit *, double u, double v,
+	    double sigma_px);
 	/* The best plane of three points. False: all threes are on lines. */
 	bool (*search_plane)(const struct plane_fitting *, double best[4]);
 	/* Weights by the distances from a plane: 1 within the limit, or Tukey's. */

@@ -44,14 +44,6 @@ lasercal_linearise(const struct levenberg *fit, struct linearised *space)
 }
 
 static void
-lasercal_to_camera(const struct board_pose *pose, const double b[3], double x[3])
-{
-	matrix3_apply(pose->R, b, x);
-	for (int i = 0; i < 3; i++)
-		x[i] += pose->t[i];
-}
-
-static void
 lasercal_corner_residual(const void *state, const double *step, double *r)
 {
 	const struct refining *refining = state;
@@ -63,7 +55,7 @@ lasercal_corner_residual(const void *state, const double *step, double *r)
 		const double *place = refining->points->place[i], *uv = refining->points->uv[i];
 		double x[3], seen[2];
 
-		lasercal_to_camera(&pose, (double[3]){ place[0], place[1], 0 }, x);
+		matrix3_apply_add(pose.R, (double[3]){ place[0], place[1], 0 }, pose.t, x);
 		if (!pinhole_project(refining->camera, x, seen))
 			seen[0] = seen[1] = 1e6;	/* behind the camera: never better */
 		r[2 * i] = seen[0] - uv[0];
@@ -138,7 +130,8 @@ is_near_edge(const struct views *views, const double place[2], double depth, dou
 
 /* Adds the place in the world where a pixel's ray meets the board, if the line counts there. */
 static void
-lasercal_add_ray(struct views *views, const struct crop *crop, double u, double v, double sigma_px)
+lasercal_add_ray(struct views *views, const struct sensor_fit *crop, double u, double v,
+    double sigma_px)
 {
 	struct view *view = &views->view[views->n - 1];
 	double uv[2], x[3], place[2], X[3];
@@ -319,7 +312,8 @@ lasercal_turn_residual(const void *state, const double *step, double *r)
 			const double *place = corners->place[k];
 			double x[3], seen[2];
 
-			lasercal_to_camera(&now.board, (double[3]){ place[0], place[1], 0 }, x);
+			matrix3_apply_add(now.board.R, (double[3]){ place[0], place[1], 0 },
+			    now.board.t, x);
 			turn_about(&now, views->view[i].stage, x);
 			if (!pinhole_project(&turning->camera, x, seen))
 				seen[0] = seen[1] = 1e6;
@@ -334,7 +328,6 @@ const struct lasercal_rows AT_LEVEL(lasercal_rows) = {
 	.weigh_points = lasercal_weigh_points,
 	.sum_views = lasercal_sum_views,
 	.count_used = lasercal_count_used,
-	.to_camera = lasercal_to_camera,
 	.corner_residual = lasercal_corner_residual,
 	.add_ray = lasercal_add_ray,
 	.turn_residual = lasercal_turn_residual,

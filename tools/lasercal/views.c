@@ -11,16 +11,6 @@
 
 #define MAX_ROUNDS 50
 
-static double
-sum_of_squares(const double *r, size_t n)
-{
-	double sum = 0;
-
-	for (size_t i = 0; i < n; i++)
-		sum += r[i] * r[i];
-	return sum;
-}
-
 /* Takes a step that makes the squares smaller. False: there is none. *much: by more than rounding
  * does. */
 static bool
@@ -40,7 +30,7 @@ improve(const struct levenberg *fit, struct linearised *space, double *lambda, d
 			continue;
 		symmetric_solve(n, a, step, 1);
 		fit->residual(fit->state, step, space->plus);
-		now = sum_of_squares(space->plus, fit->residuals);
+		now = vector_dot(space->plus, space->plus, fit->residuals);
 		if (!(now < *squares))
 			continue;
 		*much = now < *squares * (1 - 1e-12);
@@ -66,7 +56,7 @@ levenberg_fit(const struct levenberg *fit)
 	space.minus = memory + 2 * m;
 	space.jacobian = memory + 3 * m;
 	fit->residual(fit->state, (double[MAX_PARAMETERS]){ 0 }, space.r);
-	squares = sum_of_squares(space.r, m);
+	squares = vector_dot(space.r, space.r, m);
 	for (int i = 0; i < MAX_ROUNDS && much; i++) {
 		lasercal_rows()->linearise(fit, &space);
 		if (!improve(fit, &space, &lambda, &squares, &much))
@@ -89,19 +79,6 @@ board_pose_turn(const struct board_pose *a, const struct board_pose *b, double w
 	pose_turn(&turn, w);
 }
 
-/* Turns R by an angle about a unit vector. */
-void
-board_pose_rotate(const double axis[3], double angle_rad, double R[9])
-{
-	for (int k = 0; k < 3; k++) {
-		double column[3] = { R[k], R[3 + k], R[6 + k] };
-
-		laser_rotate(axis, angle_rad, column);
-		for (int i = 0; i < 3; i++)
-			R[3 * i + k] = column[i];
-	}
-}
-
 void
 board_pose_step(const struct board_pose *pose, const double step[6], struct board_pose *out)
 {
@@ -113,7 +90,7 @@ board_pose_step(const struct board_pose *pose, const double step[6], struct boar
 		if (angle > 0)
 			axis[i] = step[i] / angle;
 	}
-	board_pose_rotate(axis, angle, out->R);
+	laser_rotate_matrix(axis, angle, out->R);
 }
 
 /* ---- a board's pose: the homography ---- */
@@ -222,25 +199,23 @@ board_pose_find(const struct pinhole *camera, const struct board_points *points,
 /* Where the frame's pixels lie on the sensor. Warns where the frame does not fit it. */
 static int
 find_crop(struct views *views, const struct run *run, const struct frame_head *head,
-    bool is_picture, struct crop *crop)
+    bool is_picture, struct sensor_fit *crop)
 {
-	struct sensor_fit fit = { .placed = views->origin.n || meta_get(&head->meta, "origin_px") };
-
+	crop->placed = views->origin.n || meta_get(&head->meta, "origin_px");
 	if (sensor_crop_origin(run, &views->origin, head, views->laser->origin_px,
-		crop->origin_px, crop->bin) < 0)
+	    crop->origin_px, crop->bin) < 0)
 		return -1;
-	memcpy(fit.origin_px, crop->origin_px, sizeof(fit.origin_px));
-	memcpy(fit.bin, crop->bin, sizeof(fit.bin));
-	return sensor_fit_check(&views->laser->camera, head, is_picture, &fit,
+	return sensor_fit_check(&views->laser->camera, head, is_picture, crop,
 	    &views->size_warned);
 }
 
 /* Adds a view without a board. */
-static void
+static struct view *
 add_view(struct views *views)
 {
 	views->view = must_resize(views->view, views->n + 1, sizeof(*views->view));
-	views->view[views->n++] = (struct view){ 0 };
+	views->view[views->n] = (struct view){ 0 };
+	return &views->view[views->n++];
 }
 
 /* ---- boards ---- */
@@ -272,8 +247,8 @@ new_corners(size_t n, struct board_points *corners)
 
 /* Adds corner i j of the board, at pixel (u, v). */
 static void
-add_corner(const struct board *board, long i, long j, const struct crop *crop, double u, double v,
-    struct board_points *corners)
+add_corner(const struct board *board, long i, long j, const struct sensor_fit *crop, double u,
+    double v, struct board_points *corners)
 {
 	double *place = corners->place[corners->n];
 
@@ -285,7 +260,7 @@ add_corner(const struct board *board, long i, long j, const struct crop *crop, d
 
 static int
 fill_corners(struct views *views, const struct frame *frame, size_t w, const size_t c[4],
-    const struct crop *crop, struct board_points *corners)
+    const struct sensor_fit *crop, struct board_points *corners)
 {
 	const struct board *board = &views->board;
 
@@ -314,10 +289,8 @@ solve_board(const struct views *views, struct view *view)
 		return fail(NULL, "the calibration's length_unit is %s, and the board's points are "
 		    "mm apart: write the calibration in mm", views->laser->unit);
 	snprintf(name, sizeof(name), "view %zu", views->n - 1);
-	if (board_pose_find(&views->laser->camera, &view->corners, &view->board) < 0) {
-		fail_prefix(name);
-		return -1;
-	}
+	if (board_pose_find(&views->laser->camera, &view->corners, &view->board) < 0)
+		return fail_prefix(name);
 	view->has_board = true;
 	return view->board.rms_px <= MAX_RMS_PX ? 0 : fail(name, "corners are %.3g px rms from "
 	    "where a board would be: --board, --origin or the camera's calibration is another "
@@ -332,7 +305,7 @@ views_add_picture_board(struct views *views, const struct run *run, const struct
 	struct corners found = { 0 };
 	struct view *view;
 	struct frame *gray;
-	struct crop crop;
+	struct sensor_fit crop;
 	char reason[BOARD_REASON], name[32];
 	int status;
 
@@ -347,11 +320,9 @@ views_add_picture_board(struct views *views, const struct run *run, const struct
 	}
 	if (status < 0) {
 		snprintf(name, sizeof(name), "view %zu", views->n);
-		fail_prefix(name);
-		return -1;
+		return fail_prefix(name);
 	}
-	add_view(views);
-	view = &views->view[views->n - 1];
+	view = add_view(views);
 	new_corners(found.n, &view->corners);
 	status = find_crop(views, run, &picture->head, true, &crop);
 	for (size_t k = 0; k < found.n && status == 0; k++) {
@@ -371,11 +342,10 @@ views_add_board(struct views *views, const struct run *run, const struct frame *
 	const struct frame_head *head = *prefix ? run_second_input_head(run, "corners", 0) :
 	    &frame->head;
 	struct view *view;
-	struct crop crop;
+	struct sensor_fit crop;
 	size_t c[4], points;
 
-	add_view(views);
-	view = &views->view[views->n - 1];
+	view = add_view(views);
 	if (find_board(views, head) < 0 || find_crop(views, run, head, false, &crop) < 0 ||
 	    head_points(head, &points) < 0)
 		return -1;
@@ -398,7 +368,7 @@ middle_to_camera(const struct views *views, const struct view *view, double x[3]
 	board_middle(&views->board, middle);
 	middle[0] *= views->board.spacing_mm;
 	middle[1] *= views->board.spacing_mm;
-	lasercal_rows()->to_camera(&view->board, middle, x);
+	matrix3_apply_add(view->board.R, middle, view->board.t, x);
 }
 
 void
@@ -456,7 +426,7 @@ views_add_picture_line(struct views *views, struct run *run, const struct frame 
 		.min_length = MIN_LINE_POINTS };
 	bool colour = on->head.c > 1;
 	struct line_points points;
-	struct crop crop;
+	struct sensor_fit crop;
 
 	if ((!views->finder && line_finder_new(&options, &line_level_any, &views->finder) < 0) ||
 	    find_crop(views, run, &on->head, true, &crop) < 0)
@@ -466,14 +436,13 @@ views_add_picture_line(struct views *views, struct run *run, const struct frame 
 	for (size_t c = 0; c < LASER_CHANNELS; c++) {
 		struct line_image image = { on->head.w, on->head.h, line_plane_of(on, c),
 			line_plane_of(off, c), false };
-		double noise, threshold;
 
 		if (c == 0 || colour) {
-			line_noise(&image, &noise);
-			threshold = line_threshold(fmax(noise, MIN_NOISE), views->sigma_px);
+			double threshold = line_threshold(fmax(line_noise(&image), MIN_NOISE),
+			    views->sigma_px);
+
 			line_finder_set_thresholds(views->finder, threshold, threshold);
-			if (line_find(views->finder, run, &image, &points) < 0)
-				return -1;
+			line_find(views->finder, run, &image, &points);
 		}
 		views->channel = c;
 		reserve_points(views, points.n);
@@ -489,7 +458,7 @@ int
 views_add_line(struct views *views, const struct run *run, const struct frame *frame)
 {
 	const struct frame_head *head = &frame->head;
-	struct crop crop;
+	struct sensor_fit crop;
 	double sigma_px;
 	size_t u, v;
 

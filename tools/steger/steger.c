@@ -491,52 +491,46 @@ steger_find_on_device(struct run *run, struct frame *in, const struct line_image
 #define WIDER_TIMES 2		/* as many points, */
 #define WIDER_SIDE_PART 8	/* and at least 1/8 of the image's shorter side */
 
-/* Of an image whose strongest response is `strongest`: *other is that of the other sign if it is
- * much larger, else 0. -1 after fail(). */
-static int
+/* Of an image whose strongest response is `strongest`: that of the other sign if it is much larger,
+ * else 0. */
+static double
 find_other(struct run *run, struct line_finder *finder, const struct line_image *image,
-    double strongest, double *other)
+    double strongest)
 {
 	struct line_image turned = *image;
+	double other;
 
 	turned.dark = !image->dark;
-	if (line_strongest(finder, run, &turned, other) < 0)
-		return -1;
-	if (!(*other > OTHER_TIMES * strongest))
-		*other = 0;
-	return 0;
+	other = line_strongest(finder, run, &turned);
+	return other > OTHER_TIMES * strongest ? other : 0;
 }
 
-/* *n: the number of points of the brightest lines of an image of 1/scale of the size; 0 if most of
- * the points in `seen` are elsewhere. */
-static int
+/* The number of points of the brightest lines of an image of 1/scale of the size; 0 if most of the
+ * points in `seen` are elsewhere. */
+static size_t
 count_bright(struct run *run, const struct line_image *image, const struct line_options *line,
-    double noise, size_t scale, const struct line_points *seen, size_t *n)
+    double noise, size_t scale, const struct line_points *seen)
 {
 	struct line_finder *finder;
 	struct line_points points;
-	double strongest;
-	int status;
+	double least;
+	size_t n = 0;
 
-	*n = 0;
-	if (line_finder_new(line, &steger_rows()->line, &finder) < 0)
-		return -1;
-	status = line_strongest(finder, run, image, &strongest);
-	if (status == 0 && BRIGHT_SHARE * strongest > line_threshold(noise, line->sigma)) {
-		line_finder_set_thresholds(finder, BRIGHT_SHARE * strongest,
-		    BRIGHT_SHARE * strongest);
-		status = line_find(finder, run, image, &points);
-		if (status == 0 && steger_rows()->hold_most(&points, (double)scale, line->sigma,
-		    seen))
-			*n = points.n;
+	line_finder_new(line, &steger_rows()->line, &finder);	/* init() made one of this sigma */
+	least = BRIGHT_SHARE * line_strongest(finder, run, image);
+	if (least > line_threshold(noise, line->sigma)) {
+		line_finder_set_thresholds(finder, least, least);
+		line_find(finder, run, image, &points);
+		if (steger_rows()->hold_most(&points, (double)scale, line->sigma, seen))
+			n = points.n;
 	}
 	line_finder_free(finder);
-	return status;
+	return n;
 }
 
 /* *wider: a sigma that sees at least twice the points, *most, of the image's brightest lines; 0:
  * none does. Halves the image again and again instead of doubling sigma. */
-static int
+static void
 find_wider(struct run *run, const struct line_image *image, const struct line_options *with,
     double noise, const struct line_points *seen, double *wider, size_t *most)
 {
@@ -546,12 +540,11 @@ find_wider(struct run *run, const struct line_image *image, const struct line_op
 	struct line_options line = *with;
 	struct line_image now = *image;
 	float *half = NULL;
-	int status = 0;
 
 	*wider = 0;
 	line.asymmetric = line.plain = false;
 	for (size_t scale = 2; scale <= MAX_SCALE && now.w >= 2 && now.h >= 2; scale *= 2) {
-		size_t w = now.w / 2, h = now.h / 2, n = 0;
+		size_t w = now.w / 2, h = now.h / 2, n;
 		float *before = half;
 
 		half = must_alloc(w * h, sizeof(*half));
@@ -564,9 +557,7 @@ find_wider(struct run *run, const struct line_image *image, const struct line_op
 		line.min_length = (line.min_length + 1) / 2;
 		if (with->roi[2] && !(line.roi[2] && line.roi[3]))
 			break;
-		status = count_bright(run, &now, &line, noise, scale, seen, &n);
-		if (status < 0)
-			break;
+		n = count_bright(run, &now, &line, noise, scale, seen);
 		if (scale * n < wanted)
 			continue;
 		*wider = (double)scale * line.sigma;
@@ -574,7 +565,6 @@ find_wider(struct run *run, const struct line_image *image, const struct line_op
 		wanted = *most + *most / 2;	/* a still larger one has to see many more */
 	}
 	free(half);
-	return status;
 }
 
 /* Counts the n rows, or columns, that have a point. */
@@ -612,8 +602,8 @@ count_short(const struct line_points *points)
 	return sum;
 }
 
-/* In the first image whose points do not come in pairs. -1 after fail(). */
-static int
+/* In the first image whose points do not come in pairs. */
+static void
 look_at_points(struct run *run, const struct line_image *image, const struct line_points *points)
 {
 	struct priv *priv = run->priv;
@@ -627,15 +617,14 @@ look_at_points(struct run *run, const struct line_image *image, const struct lin
 		told->strongest = fmax(told->strongest, (double)points->v[i].response);
 	told->columns = count_places(points, true, image->w);
 	told->rows = count_places(points, false, image->h);
-	line_noise(image, &told->noise);
-	return find_wider(run, image, &priv->line, fmax(told->noise, line_noise_least(image)),
-	    points, &told->wider_sigma_px, &told->wider_points) < 0 ||
-	    find_other(run, priv->finder, image, told->strongest, &told->other_strongest) < 0 ?
-	    -1 : 0;
+	told->noise = line_noise(image);
+	find_wider(run, image, &priv->line, fmax(told->noise, line_noise_least(image)), points,
+	    &told->wider_sigma_px, &told->wider_points);
+	told->other_strongest = find_other(run, priv->finder, image, told->strongest);
 }
 
-/* Tells the checks of one image. -1 after fail(). */
-static int
+/* Tells the checks of one image. */
+static void
 tell(struct run *run, const struct line_image *image, const struct line_points *points)
 {
 	const struct parameters *parameters = run->parameters;
@@ -659,15 +648,15 @@ tell(struct run *run, const struct line_image *image, const struct line_points *
 	}
 	if (priv->frames == 0 && image->background.v) {
 		if (isnan(noise))
-			line_noise(image, &noise);
+			noise = line_noise(image);
 		told->differing_levels = DIFFERING_SIGMAS * fmax(noise, line_noise_least(image));
 		told->differing_share = steger_rows()->differing(image, told->differing_levels);
 	}
 	/* edges of a line that is too wide tell nothing else */
 	if (priv->looked || !points->n || paired)
-		return 0;
+		return;
 	priv->looked = true;
-	return look_at_points(run, image, points);
+	look_at_points(run, image, points);
 }
 
 /* ---- a frame ---- */
@@ -688,8 +677,7 @@ set_thresholds(struct run *run, const struct line_image *image)
 	struct priv *priv = run->priv;
 
 	if (priv->automatic) {
-		line_noise(image, &priv->noise);
-		priv->noise = fmax(priv->noise, line_noise_least(image));
+		priv->noise = fmax(line_noise(image), line_noise_least(image));
 		priv->line.high = line_threshold(priv->noise, priv->line.sigma);
 		priv->line.low = isnan(parameters->low) ? priv->line.high : parameters->low;
 		if (priv->line.low > priv->line.high)
@@ -730,8 +718,9 @@ look_at_channel(struct run *run, const struct line_image *image, struct channel_
 	double apart_px;
 
 	*of = (struct channel_figures){ 0 };
-	if (set_thresholds(run, image) < 0 || line_find(priv->finder, run, image, &points) < 0)
+	if (set_thresholds(run, image) < 0)
 		return -1;
+	line_find(priv->finder, run, image, &points);
 	of->paired = line_points_paired(priv->finder, image, &points, &apart_px);
 	for (size_t i = 0, n; i < points.n; i += n) {
 		for (n = 1; i + n < points.n && points.v[i + n].line == points.v[i].line;)
@@ -806,28 +795,24 @@ find(struct run *run, struct frame *in, struct frame **out)
 	if (run->verbose && priv->automatic && !priv->thresholds_set)
 		note(NULL, "noise of %g grey levels: threshold %g", priv->noise, priv->line.high);
 	priv->thresholds_set = !priv->colour || priv->chosen;
-	if (steger_find_on_device(run, in, &image, &points, &made) < 0 ||
-	    (!made && line_find(priv->finder, run, &image, &points) < 0))
+	if (steger_find_on_device(run, in, &image, &points, &made) < 0)
 		return -1;
+	if (!made)
+		line_find(priv->finder, run, &image, &points);
 	if (parameters->sharp)
 		run_for(run, points.n, steger_rows()->correct_point, &(struct correction){
 		    &priv->kernels, parameters->width / 2, &points });
-	if (tell(run, &image, &points) < 0)
-		return -1;
+	tell(run, &image, &points);
 	priv->points += points.n;
 	priv->found += points.found;
 	if (!priv->points) {
-		if (line_strongest(priv->finder, run, &image, &strongest) < 0)
-			return -1;
-		if (strongest > priv->strongest && find_other(run, priv->finder, &image,
-			strongest, &priv->other) < 0)
-			return -1;
+		strongest = line_strongest(priv->finder, run, &image);
+		if (strongest > priv->strongest)
+			priv->other = find_other(run, priv->finder, &image, strongest);
 		priv->strongest = fmax(priv->strongest, strongest);
 		priv->finder->filter.options.border = true;
-		if (line_strongest(priv->finder, run, &image, &strongest) < 0)
-			return -1;
+		priv->at_border = fmax(priv->at_border, line_strongest(priv->finder, run, &image));
 		priv->finder->filter.options.border = parameters->keep_border;
-		priv->at_border = fmax(priv->at_border, strongest);
 	}
 	steger_set_keys(&priv->out.meta, &priv->line, &image, priv->noise);
 	if (parameters->per_row || parameters->per_column)
