@@ -215,8 +215,7 @@ falls(const struct probe *probe)
 	return code && !isnan(code->cells) && code->falls;
 }
 
-/* Images that fit nothing. */
-static size_t
+size_t
 count_unknown(const struct probe *probe)
 {
 	size_t n = 0;

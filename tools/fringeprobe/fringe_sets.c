@@ -11,39 +11,31 @@
  */
 #include "fringeprobe.h"
 
+#include "base/linear.h"
 #include "base/numbers.h"
 
 /* ---- lines of samples ---- */
 
-/* Of n images of one size. field_free(). */
+/* Of all images, along one axis. */
 static void
-field_new(struct image *const *image, size_t n, int axis, double noise, struct field *field)
+field_new(struct sets *sets, int axis)
 {
-	size_t pixels;
+	struct image *const *image = sets->image;
+	struct field *field = &sets->field[axis];
+	size_t n = sets->images, pixels;
 
 	*field = (struct field){ .axis = axis, .n = n, .lines = image[0]->lines[axis],
-		.noise = noise };
+		.noise = sets->noise };
 	field->length = axis ? image[0]->head.h : image[0]->head.w;
 	pixels = field->lines * field->length;
-	field->v = must_alloc(n, sizeof(*field->v));
-	field->lit = must_alloc(pixels, sizeof(*field->lit));
-	field->lit_at = must_alloc(pixels, sizeof(*field->lit_at));
+	field->v = pool_alloc(&sets->pool, n, sizeof(*field->v));
+	field->lit = pool_alloc(&sets->pool, pixels, sizeof(*field->lit));
+	field->lit_at = pool_alloc(&sets->pool, pixels, sizeof(*field->lit_at));
 	field->scratch = must_large(4 * pixels, sizeof(*field->scratch));
 	field->pair = must_large(2 * pixels, sizeof(*field->pair));
 	for (size_t i = 0; i < n; i++)
 		field->v[i] = image[i]->line[axis];
 	fringeprobe_rows()->field_measure(field);
-}
-
-static void
-field_free(struct field *field)
-{
-	free(field->v);
-	free(field->lit);
-	free(field->lit_at);
-	free(field->scratch);
-	free(field->pair);
-	*field = (struct field){ 0 };
 }
 
 /* ---- what shifts mean: steps of an n-th of a turn, in order or not, all or with gaps ---- */
@@ -58,25 +50,17 @@ field_free(struct field *field)
 #define MAX_STEP_ERROR_FEW_RAD (8 * M_PI / 180)
 #define MAX_STEPS_OF_TURN 72		/* or as many as there are images */
 
+/* The distance from shift i to the next larger one. */
 static double
-turn(double rad)
-{
-	double positive = fmod(rad, 2 * M_PI);
-
-	return positive < 0 ? positive + 2 * M_PI : positive;
-}
-
-/* The distance from shift i to the next larger one that is farther than `least`. */
-static double
-gap_after(const struct steps *steps, size_t i, double least)
+gap_after(const struct steps *steps, size_t i)
 {
 	double gap = 2 * M_PI;
 
 	for (size_t j = 0; j < steps->n; j++) {
-		double d = turn(steps->shift_rad[j] - steps->shift_rad[i]);
+		double d = fmod(steps->shift_rad[j] - steps->shift_rad[i], 2 * M_PI);
 
-		if (j != i && d > least)
-			gap = fmin(gap, d);
+		if (j != i)
+			gap = fmin(gap, d < 0 ? d + 2 * M_PI : d);
 	}
 	return gap;
 }
@@ -193,7 +177,7 @@ steps_read(const struct steps *steps, struct steps_order *order)
 			order->of = of;
 	}
 	for (size_t i = 0; i < n; i++)	/* two of one shift leave no gap */
-		order->gap_rad = fmax(order->gap_rad, gap_after(steps, i, -1));
+		order->gap_rad = fmax(order->gap_rad, gap_after(steps, i));
 	if (!order->of) {
 		double sum = 0;
 
@@ -234,16 +218,17 @@ fringe_set_free(struct fringe_set *set)
 	*set = (struct fringe_set){ 0 };
 }
 
-/* Unwraps a phase along the lines; a NaN or a step of more than `most` rad begins a new run,
- * marked by NaN in its first pixel. */
+/* Fills phase and mean from the steps. The phase is unwrapped along the lines; a NaN or a step of
+ * more than MAX_RUN_STEP_RAD begins a new run, marked by NaN in its first pixel. */
 static void
-field_unwrap(size_t lines, size_t length, float most, float *phase)
+fringe_set_phase(const struct field *field, struct fringe_set *set)
 {
-	for (size_t l = 0; l < lines; l++) {
+	fringeprobe_rows()->steps_fill(field, &set->steps, set->phase, set->mean, NULL);
+	for (size_t l = 0; l < field->lines; l++) {
 		float last = NAN, turns = 0;
 
-		for (size_t x = 0; x < length; x++) {
-			float *at = &phase[l * length + x], wrapped = *at, step;
+		for (size_t x = 0; x < field->length; x++) {
+			float *at = &set->phase[l * field->length + x], wrapped = *at, step;
 
 			if (isnan(wrapped)) {
 				last = NAN;
@@ -252,18 +237,11 @@ field_unwrap(size_t lines, size_t length, float most, float *phase)
 			step = isnan(last) ? 0 : wrapped - last;
 			turns -= roundf(step / (2 * (float)M_PI));
 			step -= 2 * (float)M_PI * roundf(step / (2 * (float)M_PI));
-			*at = fabsf(step) > most ? NAN : wrapped + 2 * (float)M_PI * turns;
+			*at = fabsf(step) > MAX_RUN_STEP_RAD ? NAN :
+			    wrapped + 2 * (float)M_PI * turns;
 			last = wrapped;
 		}
 	}
-}
-
-/* Fills phase and mean from the steps. */
-static void
-fringe_set_phase(const struct field *field, struct fringe_set *set)
-{
-	fringeprobe_rows()->steps_fill(field, &set->steps, set->phase, set->mean, NULL);
-	field_unwrap(field->lines, field->length, MAX_RUN_STEP_RAD, set->phase);
 }
 
 /* The images in the order of their shifts, if they are not; and the shifts as they are meant, which
@@ -299,7 +277,7 @@ arrange(struct fringe_set *set)
 static bool
 steps_weigh(struct steps *steps)
 {
-	return step_search_weights(steps->shift_rad, steps->n, steps->k);
+	return step_search_weights(steps->shift_rad, steps->n, 1e-9, steps->k);
 }
 
 /* A sine and a cosine about image `flat` of three, 0 to 2. sign -1: the phase is to fall. */
@@ -369,7 +347,7 @@ begin_equal(const double *gram, size_t n, double *shift_rad)
 	plane = step_plane_find(own, n);
 	free(own);
 	for (size_t k = 0; k < 2; k++)	/* the axes are divided by the roots of the eigenvalues */
-		length[k] = sqrt(step_fit_dot(plane.axis[k], plane.axis[k], n));
+		length[k] = sqrt(vector_dot(plane.axis[k], plane.axis[k], n));
 	for (size_t i = 0; i < n; i++)
 		shift_rad[i] = atan2(plane.axis[1][i] / length[1], plane.axis[0][i] / length[0]);
 	return length[0] > 0 && length[1] < 5 * length[0] && isfinite(shift_rad[0]);
@@ -387,9 +365,9 @@ measure_fit(const double *gram, double noise, struct candidate *c)
 	for (size_t a = 0; a < 3; a++) {
 		kg[a] = must_alloc(n, sizeof(**kg));
 		for (size_t i = 0; i < n; i++)
-			kg[a][i] = step_fit_dot(gram + i * n, steps->k[a], n);
+			kg[a][i] = vector_dot(gram + i * n, steps->k[a], n);
 		for (size_t b = 0; b < 3; b++)
-			p[a][b] = step_fit_dot(kg[a], steps->k[b], n);
+			p[a][b] = vector_dot(kg[a], steps->k[b], n);
 	}
 	det = p[1][1] * p[2][2] - p[1][2] * p[2][1];
 	power = p[1][1] + p[2][2];	/* square of the amplitude */
@@ -1183,11 +1161,12 @@ static size_t
 find_candidates(const struct sets *sets, struct candidate *found)
 {
 	struct keys keys = { 0 }, thinned = { 0 };
-	struct candidate *ranked = must_alloc(KEYS_FITTED, sizeof(*ranked));
+	struct pool pool = { 0 };
+	struct candidate *ranked = pool_alloc(&pool, KEYS_FITTED, sizeof(*ranked));
 	size_t n = 0, kept = 0;
 
-	keys.slot = must_alloc(KEY_SLOTS, sizeof(*keys.slot));
-	thinned.slot = must_alloc(KEY_SLOTS, sizeof(*keys.slot));
+	keys.slot = pool_alloc(&pool, KEY_SLOTS, sizeof(*keys.slot));
+	thinned.slot = pool_alloc(&pool, KEY_SLOTS, sizeof(*keys.slot));
 	add_triples(sets, &keys);
 	keys_sort(&keys);
 	for (size_t k = 0; k < keys.n && k < KEYS_THINNED; k++) {
@@ -1213,11 +1192,9 @@ find_candidates(const struct sets *sets, struct candidate *found)
 		if (candidate_look(sets, &found[k], look_thin(sets)))
 			found[n++] = found[k];
 	qsort(found, n, sizeof(*found), compare_candidates);
-	free(keys.slot);
-	free(thinned.slot);
 	free(keys.key);
 	free(thinned.key);
-	free(ranked);
+	pool_free(&pool);
 	return n;
 }
 
@@ -1570,14 +1547,14 @@ sets_find(struct image *const *image, size_t n, double noise, struct sets *sets)
 	size_t candidates;
 
 	*sets = (struct sets){ .images = n, .image = image, .noise = noise };
-	sets->kind = must_alloc(n, sizeof(*sets->kind));
-	sets->set = must_alloc(n, sizeof(*sets->set));
-	sets->other = must_alloc(n, sizeof(*sets->other));
-	sets->gram = must_alloc(n * n, sizeof(*sets->gram));
+	sets->kind = pool_alloc(&sets->pool, n, sizeof(*sets->kind));
+	sets->set = pool_alloc(&sets->pool, n, sizeof(*sets->set));
+	sets->other = pool_alloc(&sets->pool, n, sizeof(*sets->other));
+	sets->gram = pool_alloc(&sets->pool, n * n, sizeof(*sets->gram));
 	for (size_t i = 0; i < n; i++)
 		sets->set[i] = SIZE_MAX;
 	for (int axis = 0; axis < 2; axis++)
-		field_new(image, n, axis, noise, &sets->field[axis]);
+		field_new(sets, axis);
 	sets->gram_noise = fringeprobe_rows()->fields_gram(sets->field, type == SAMPLE_UCHAR ? 254 :
 	    type == SAMPLE_USHORT ? 65534 : INFINITY, sets->gram);
 	found = must_alloc(CANDIDATES, sizeof(*found));
@@ -1595,14 +1572,13 @@ sets_find(struct image *const *image, size_t n, double noise, struct sets *sets)
 void
 sets_free(struct sets *sets)
 {
-	for (int axis = 0; axis < 2; axis++)
-		field_free(&sets->field[axis]);
+	for (int axis = 0; axis < 2; axis++) {
+		free(sets->field[axis].scratch);
+		free(sets->field[axis].pair);
+	}
 	for (size_t k = 0; k < SETS_MOST; k++)
 		fringe_set_free(&sets->fringe[k]);
-	free(sets->gram);
-	free(sets->kind);
-	free(sets->set);
-	free(sets->other);
+	pool_free(&sets->pool);
 	*sets = (struct sets){ 0 };
 }
 

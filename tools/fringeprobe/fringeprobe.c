@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/text.h"
+#include "io/file_list.h"
 #include "io/safe_file.h"
 
 /* ---- which images are looked at ---- */
@@ -581,17 +582,13 @@ find_looks(struct run *run, struct probe *probe)
 static bool
 is_all_doubtful(const struct probe *probe)
 {
-	size_t left = 0;
-
-	for (size_t i = 0; i < probe->n; i++)
-		left += probe->sets.kind[i] == KIND_UNKNOWN;
 	for (size_t k = 0; k < probe->sets.n; k++)
 		if (!probe->sets.fringe[k].doubt)
 			return false;
 	for (size_t c = 0; c < probe->gray.codes; c++)
 		if (probe->gray.code[c].agreement > MIN_AGREEMENT)
 			return false;
-	return left > 0 || probe->sets.n == 0;
+	return count_unknown(probe) > 0 || probe->sets.n == 0;
 }
 
 static int
@@ -913,24 +910,11 @@ captures_command(struct captures *captures)
 	return captures->line ? 0 : -1;
 }
 
-/* Reads the images again, if they were divided. */
-static int
-read_again(struct run *run, const char *manifest, struct captures *captures)
-{
-	fail_clear();
-	captures_free(captures);
-	return captures_read(run, manifest, captures);
-}
-
 /* Do all images belong to sets or codes? */
 static bool
 is_whole(const struct probe *probe)
 {
-	bool whole = !probe->look;
-
-	for (size_t i = 0; i < probe->n && whole && !probe->described; i++)
-		whole = probe->sets.kind[i] != KIND_UNKNOWN;
-	return whole;
+	return !probe->look && (probe->described || count_unknown(probe) == 0);
 }
 
 /* Three folders and more are one capture; where images are left over a line says that they may be
@@ -938,10 +922,9 @@ is_whole(const struct probe *probe)
 static void
 hint_folders(const struct run *run, struct probe *probe)
 {
-	struct stat st;
 	size_t n = 0;
 
-	while (n < run->operands && stat(run->operand[n], &st) == 0 && S_ISDIR(st.st_mode))
+	while (n < run->operands && path_is_folder(run->operand[n]))
 		n++;
 	if (n > 2 && n == run->operands)
 		probe_problem(probe, "%zu folders are looked at as one capture: if each is one, "
@@ -960,8 +943,12 @@ captures_find(struct run *run, const char *manifest, struct captures *captures)
 	if (!manifest && (try_pair(run, captures) ||
 	    (captures->n == 1 && try_names(run, captures, false))))
 		return captures_command(captures);
-	if (captures->n > 1 && read_again(run, manifest, captures) < 0)
-		return -1;
+	if (captures->n > 1) {		/* they were divided */
+		fail_clear();
+		captures_free(captures);
+		if (captures_read(run, manifest, captures) < 0)
+			return -1;
+	}
 	status = probe_find(run, captures->probe, object);
 	if (!manifest && (status < 0 || !is_whole(captures->probe))) {
 		struct captures divided = { 0 };
@@ -991,8 +978,6 @@ struct parameters {
 
 struct priv {
 	struct captures captures;
-	FILE *out;
-	struct safe_file *temporary;
 };
 
 static const struct opt options[] = {
@@ -1001,16 +986,6 @@ static const struct opt options[] = {
 	  "a table that says what the images are", NULL },
 	{ 0 },
 };
-
-static int
-close_output(struct run *run, bool keep)
-{
-	struct priv *priv = run->priv;
-	FILE *out = priv->out;
-
-	priv->out = NULL;
-	return out ? safe_file_close(out, run->output, priv->temporary, keep) : 0;
-}
 
 /* On a terminal the report itself is seen. */
 static void
@@ -1043,17 +1018,19 @@ start(struct run *run)
 	const struct parameters *parameters = run->parameters;
 	struct priv *priv = run->priv;
 	struct captures *captures = &priv->captures;
+	struct safe_file *place;
+	FILE *out;
 
 	if (check_operands(run) < 0 || captures_find(run, parameters->manifest, captures) < 0)
 		return -1;
-	priv->out = safe_file_open(run->output, &priv->temporary);
-	if (!priv->out)
+	out = safe_file_open(run->output, &place);
+	if (!out)
 		return -1;
 	(parameters->json ? report_json : report_text)(captures->probe, captures->n, captures->line,
-	    priv->out);
+	    out);
 	for (size_t i = 0; i < captures->n; i++)
 		warn_problems(run, &captures->probe[i]);
-	return close_output(run, true);
+	return safe_file_close(out, run->output, place, true);
 }
 
 static const struct body body = { .start = start };
@@ -1065,13 +1042,11 @@ init(struct run *run)
 	return 0;
 }
 
-/* After a failure: a file that is not complete does not appear. */
 static void
 end(struct run *run)
 {
 	struct priv *priv = run->priv;
 
-	close_output(run, false);
 	captures_free(&priv->captures);
 }
 

@@ -218,6 +218,7 @@ struct sets {
 					 * which plane */
 	size_t n;
 	struct fringe_set fringe[SETS_MOST];
+	struct pool pool;		/* of what is not a field's or a set's alone */
 };
 
 /* Of n images of one size, which must outlive *out. sets_free(). */
@@ -325,6 +326,7 @@ struct gray_search {
 	size_t inverse[GRAY_IMAGES_MOST];	/* of each image; SIZE_MAX: none */
 	bool taken[GRAY_IMAGES_MOST];
 	unsigned *value;		/* of the code in each pixel */
+	struct pool pool;		/* of images, seen and levels */
 };
 
 /* ---- how the sets' frequencies are related (fringe_sets.c) ---- */
@@ -466,6 +468,8 @@ const char *probe_name(const struct probe *, size_t image);
 const struct fringe_set *first_set(const struct probe *);
 /* The Gray code along the axis of the first set, or the only one; NULL: none. */
 const struct gray_code *fringe_code(const struct probe *);
+/* Images that fit nothing. */
+size_t count_unknown(const struct probe *);
 
 /* ---- command.c, report.c ---- */
 

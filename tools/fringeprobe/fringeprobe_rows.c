@@ -42,18 +42,12 @@ find_max(const struct frame *frame, size_t c, struct image *image)
 	image->share_max = at / ((double)frame->head.w * (double)frame->head.h);
 }
 
-/* Line l of n that are spread evenly over a length. */
-static size_t
-line_at(size_t l, size_t n, size_t length)
-{
-	return (2 * l + 1) * length / (2 * n);
-}
-
-/* Line l of n with those around it, of which lines beyond the image repeat its border. */
+/* Line l of n that are spread evenly over a length, with those around it, of which lines beyond the
+ * image repeat its border. */
 static size_t
 near_line(size_t l, size_t n, size_t k, size_t length)
 {
-	size_t at = line_at(l, n, length) + k;
+	size_t at = (2 * l + 1) * length / (2 * n) + k;
 
 	at = at < IMAGES_AROUND ? 0 : at - IMAGES_AROUND;
 	return at < length ? at : length - 1;
@@ -778,25 +772,19 @@ two_levels(const float *v, size_t n, bool far, float *low, float *high)
 	}
 }
 
-static size_t
-sample_step(const struct gray_search *search)
-{
-	const struct field *field = search->sets->field;
-
-	return ((field[0].lit_pixels + field[1].lit_pixels) / SAMPLED_PIXELS) | 1;
-}
-
 static void
 gray_two_valued(const struct gray_search *search, size_t without, double *share)
 {
-	size_t step = sample_step(search), seen = 0, n = search->n;
+	const struct field *both = search->sets->field;
+	size_t step = (both[0].lit_pixels + both[1].lit_pixels) / SAMPLED_PIXELS | 1;
+	size_t seen = 0, n = search->n;
 	double counted[2] = { 0 };
 	float v[GRAY_IMAGES_MOST], low, high;
 
 	for (size_t i = 0; i < 2 * n; i++)
 		share[i] = 0;
 	for (int axis = 0; axis < 2; axis++) {
-		const struct field *field = &search->sets->field[axis];
+		const struct field *field = &both[axis];
 
 		for (size_t p = 0; p < field->lines * field->length; p++) {
 			size_t most;

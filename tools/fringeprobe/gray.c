@@ -24,18 +24,13 @@
 static void
 search_free(struct gray_search *search)
 {
-	for (size_t i = 0; i < GRAY_IMAGES_MOST && search->image; i++)
+	for (size_t i = 0; i < GRAY_IMAGES_MOST; i++)
 		for (int axis = 0; axis < 2; axis++) {
 			free(search->image[i].bit[axis]);
 			free(search->image[i].side[axis]);
 			free(search->image[i].edge[axis]);
 		}
-	for (int axis = 0; axis < 2; axis++) {
-		free(search->seen[axis]);
-		free(search->low[axis]);
-		free(search->high[axis]);
-	}
-	free(search->image);
+	pool_free(&search->pool);
 }
 
 /* How many of the images are two-valued, without one of them; *far: by the better way to find
@@ -164,9 +159,9 @@ measure_images(struct gray_search *search)
 			gray_light(field, set->steps.image + flat, set->flat ? 1 :
 			    set->steps.n, light);
 		search->axis = axis;
-		search->seen[axis] = must_alloc(pixels, sizeof(bool));
-		search->low[axis] = must_alloc(pixels, sizeof(float));
-		search->high[axis] = must_alloc(pixels, sizeof(float));
+		search->seen[axis] = pool_alloc(&search->pool, pixels, sizeof(bool));
+		search->low[axis] = pool_alloc(&search->pool, pixels, sizeof(float));
+		search->high[axis] = pool_alloc(&search->pool, pixels, sizeof(float));
 		rows->gray_levels(search, light);
 		for (size_t i = 0; i < search->n; i++) {
 			struct gray_image *image = &search->image[i];
@@ -189,8 +184,8 @@ search_new(struct sets *sets, struct gray_search *search)
 {
 	double *room;
 
-	*search = (struct gray_search){ .sets = sets,
-		.image = must_alloc(GRAY_IMAGES_MOST, sizeof(*search->image)) };
+	*search = (struct gray_search){ .sets = sets };
+	search->image = pool_alloc(&search->pool, GRAY_IMAGES_MOST, sizeof(*search->image));
 	for (size_t i = 0; i < sets->images && search->n < GRAY_IMAGES_MOST; i++)
 		if (sets->kind[i] == KIND_UNKNOWN)
 			search->image[search->n++].image = i;
@@ -525,14 +520,6 @@ list_orders(const struct gray_search *search, struct plane_order all[ORDERS_MOST
 	return n;
 }
 
-static void
-order_without(const struct plane_order *from, size_t k, struct plane_order *to)
-{
-	*to = *from;
-	to->n--;
-	memmove(to->plane + k, to->plane + k + 1, (to->n - k) * sizeof(*to->plane));
-}
-
 static double
 least_margin(const struct plane_order *order, size_t but)
 {
@@ -555,7 +542,10 @@ drop_strangers(const struct gray_search *search, struct plane_order *order)
 		for (size_t k = 0; k < order->n; k++) {
 			double more, clearer;
 
-			order_without(order, k, &other);
+			other = *order;
+			other.n--;
+			memmove(other.plane + k, other.plane + k + 1,
+			    (other.n - k) * sizeof(*other.plane));
 			judge(search, &other);
 			more = fabs(other.agreement) - fabs(order->agreement);
 			clearer = least_margin(&other, SIZE_MAX) - least_margin(order, k);

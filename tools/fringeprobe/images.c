@@ -7,7 +7,6 @@
 
 #include <dirent.h>
 #include <errno.h>
-#include <sys/stat.h>
 
 #include "base/numbers.h"
 #include "base/text.h"
@@ -23,18 +22,11 @@ is_digit(char c)
 	return c >= '0' && c <= '9';
 }
 
-static size_t
-suffix_start(const char *name)
-{
-	const char *dot = strrchr(name, '.');
-
-	return dot && dot != name ? (size_t)(dot - name) : strlen(name);
-}
-
 size_t
 names_stem(const char *name)
 {
-	size_t n = suffix_start(name), whole = n;
+	const char *dot = strrchr(name, '.');
+	size_t n = dot && dot != name ? (size_t)(dot - name) : strlen(name), whole = n;
 
 	while (n > 0 && !is_digit(name[n - 1]))
 		n--;
@@ -404,9 +396,8 @@ entry_path(const char *folder, const struct dirent *entry, bool *is_folder)
 {
 	char *path = must_format("%s%s%s", folder, folder[strlen(folder) - 1] == '/' ? "" : "/",
 	    entry->d_name);
-	struct stat st;
 
-	*is_folder = stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+	*is_folder = path_is_folder(path);
 	return path;
 }
 
@@ -466,7 +457,6 @@ fail_empty(const char *folder)
 static int
 list_path(struct images *images, const char *path, struct paths *paths)
 {
-	struct stat st;
 	char **file;
 	size_t n;
 	int status = 0;
@@ -475,7 +465,7 @@ list_path(struct images *images, const char *path, struct paths *paths)
 		return fail_empty(path);
 	if (n != 1 || strcmp(file[0], path))
 		status = skip_others(images, path, file, n);
-	else if (stat(path, &st) == 0 && S_ISDIR(st.st_mode))
+	else if (path_is_folder(path))
 		status = fail(path, "folder cannot be listed");
 	paths->v = must_resize(paths->v, paths->n + n + 1, sizeof(*paths->v));
 	for (size_t i = 0; i < n; i++)
