@@ -67,12 +67,9 @@ static const struct opt options[] = {
 /* ---- fringes ---- */
 
 struct analysis {
+	const struct parameters *parameters;
 	double most;			/* a sample that reaches it is saturated */
-	double least_swing;		/* NaN: see pixels_take() */
-	long highest;			/* harmonic; LONG_MIN: all that are seen, 10 at most */
 	double sign, origin_rad;	/* of the shifts */
-	double full;			/* of levels */
-	bool vary;			/* harmonics over the picture */
 };
 
 #define DEFAULT_HIGHEST 10
@@ -81,34 +78,21 @@ struct analysis {
 #define MAX_SPREAD 0.05		/* of the fundamental, between parts of the picture */
 #define MAX_GAMMA_CHI 2.0	/* squares of differences over errors, per degree of freedom */
 
-static void
-count(struct finding *f, const struct pixels *pixels)
+/* The highest harmonic to fit: 1 for none, where a gamma comes from three steps. */
+static int
+find_highest(long wanted, struct harmonic_fit *fit)
 {
-	f->total = pixels->total;
-	f->lit = pixels->lit;
-	f->saturated = pixels->saturated;
-	f->used = pixels->n;
-}
+	long reach = harmonic_fit_reach(fit->shift_rad, fit->images);
 
-/* The highest harmonic to fit: 1 for none, where a gamma comes from three steps; 0 after fail(). */
-static long
-highest(const struct analysis *analysis, const double *shift_rad, size_t images)
-{
-	long reach = harmonic_fit_reach(shift_rad, images);
-
-	if (analysis->highest == OPT_NONE_INTEGER)
-		return reach < DEFAULT_HIGHEST ? reach : DEFAULT_HIGHEST;
-	if (images == 3) {
-		fail("--highest", "three steps show no harmonics, only a gamma: at least 4 are "
-		    "needed");
-		return 0;
-	}
-	if (reach >= analysis->highest)
-		return analysis->highest;
-	fail("--highest", "harmonic %ld is not seen by these %zu steps, which tell harmonics up "
-	    "to %ld: harmonic %ld needs %ld or more", analysis->highest, images, reach,
-	    analysis->highest, analysis->highest + 2);
-	return 0;
+	if (wanted == OPT_NONE_INTEGER)
+		wanted = reach < DEFAULT_HIGHEST ? reach : DEFAULT_HIGHEST;
+	else if (fit->images == 3)
+		return fail("--highest", "three steps show no harmonics, only a gamma: at least 4 "
+		    "are needed");
+	fit->highest = wanted;
+	return reach >= wanted ? 0 : fail("--highest", "harmonic %ld is not seen by these %zu "
+	    "steps, which tell harmonics up to %ld: harmonic %ld needs %ld or more", wanted,
+	    fit->images, reach, wanted, wanted + 2);
 }
 
 /* Replaces the measured harmonics by those of the gamma. */
@@ -238,15 +222,14 @@ plan_fit(const struct analysis *analysis, const struct capture_fringe *fringe,
 		return fail(NULL, "sine, cosine and flat (2+1) show no harmonics: take steps");
 	if (fringe->n > FIT_IMAGES)
 		return fail(NULL, "%zu steps are more than %d", fringe->n, FIT_IMAGES);
-	if (analysis->vary && fringe->n < FEW_STEPS)
+	if (analysis->parameters->vary && fringe->n < FEW_STEPS)
 		return fail("--vary", "needs %d steps or more, these are %zu", FEW_STEPS,
 		    fringe->n);
 	fit->images = fringe->n;
-	fit->slopes = analysis->vary;
+	fit->slopes = analysis->parameters->vary;
 	for (size_t n = 0; n < fringe->n; n++)
 		fit->shift_rad[n] = analysis->sign * fringe->shift_rad[n] + analysis->origin_rad;
-	fit->highest = highest(analysis, fit->shift_rad, fit->images);
-	if (fit->highest == 0)
+	if (find_highest(analysis->parameters->highest, fit) < 0)
 		return -1;
 	return fit->highest > 1 || fringe->n == 3 ? 0 : fail(NULL, "the shifts of these %zu steps "
 	    "show no harmonics", fringe->n);
@@ -258,7 +241,7 @@ analyse_fringes(struct run *run, const struct analysis *analysis, const struct f
     const struct capture_fringe *fringe, struct response_levels levels, struct finding *out)
 {
 	struct harmonic_fit *fit = must_alloc(1, sizeof(*fit));
-	struct pixels pixels = { 0 };
+	struct pixels *pixels = &out->pixels;
 	char name[CAPTURE_SET_NAME_SIZE];
 	int status;
 
@@ -267,21 +250,20 @@ analyse_fringes(struct run *run, const struct analysis *analysis, const struct f
 		.sign = analysis->sign, .origin_rad = analysis->origin_rad };
 	if (plan_fit(analysis, fringe, fit) < 0)
 		return -1;
-	status = pixels_take(in, fringe->plane, fringe->n, analysis->most, analysis->least_swing,
-	    &pixels);
-	count(out, &pixels);
+	status = pixels_take(in, fringe->plane, fringe->n, analysis->most,
+	    analysis->parameters->min_swing, pixels);
 	if (status == 0 && fit->highest > 1) {
-		status = by_harmonics(run, &pixels, levels, out);
+		status = by_harmonics(run, pixels, levels, out);
 	} else if (status == 0) {	/* three steps, which every pixel fits: a gamma */
 		out->method = BY_UNEVEN;
-		status = uneven_fit(in, fringe->plane, &pixels, fit->shift_rad, levels,
+		status = uneven_fit(in, fringe->plane, pixels, fit->shift_rad, levels,
 		    &out->uneven);
 		out->gamma = (struct response_gamma){ .gamma = out->uneven.gamma,
 			.gamma_error = out->uneven.gamma_error, .fits = true };
 		if (status == 0)
 			take_gamma(out, levels);
 	}
-	pixels_free(&pixels);
+	free(pixels->v);
 	if (out->method == BY_UNEVEN) {
 		free(out->fit);
 		out->fit = NULL;
@@ -299,20 +281,19 @@ analyse_flats(const struct analysis *analysis, const struct frame *in, const str
     struct response_levels levels, struct finding *out)
 {
 	size_t *plane = must_alloc(level->n, sizeof(*plane));
-	struct pixels pixels = { 0 };
 	int status;
 
 	*out = (struct finding){ .method = BY_FLATS, .period_px = NAN, .images = level->n };
 	for (size_t i = 0; i < level->n; i++)
 		plane[i] = i;
-	status = pixels_take(in, plane, level->n, analysis->most, analysis->least_swing, &pixels);
-	count(out, &pixels);
+	status = pixels_take(in, plane, level->n, analysis->most, analysis->parameters->min_swing,
+	    &out->pixels);
 	if (status == 0)
-		status = flats_fit(&pixels, level, analysis->full, &out->flats);
+		status = flats_fit(&out->pixels, level, analysis->parameters->full, &out->flats);
 	out->gamma = out->flats.gamma;
 	if (status == 0)
 		out->has_harmonics = flats_harmonics(&out->flats, levels, &out->harmonics);
-	pixels_free(&pixels);
+	free(out->pixels.v);
 	free(plane);
 	return status;
 }
@@ -402,9 +383,7 @@ find_limits(const struct run *run, const struct frame_head *in, struct analysis 
 	static const double usual[] = { 255, 65535, INFINITY }, words[] = { 1, -1, 1 };
 	const struct parameters *parameters = run->parameters;
 
-	*analysis = (struct analysis){ .least_swing = parameters->min_swing,
-		.highest = parameters->highest, .full = parameters->full,
-		.vary = parameters->vary };
+	analysis->parameters = parameters;
 	if (run_number(run, parameters->max_value, in, "max_value", usual[in->type],
 	    &analysis->most) < 0 ||
 	    meta_number(&in->meta, "phase_sign", 1, &analysis->sign) < 0 ||
@@ -501,7 +480,7 @@ forget(struct findings *findings)
 {
 	for (size_t i = 0; i < findings->n; i++) {
 		free(findings->finding[i].fit);
-		flats_free(&findings->finding[i].flats);
+		free(findings->finding[i].flats.level);
 	}
 	free(findings->finding);
 	findings->finding = NULL;

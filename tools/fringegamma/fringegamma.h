@@ -8,7 +8,7 @@
 #include "base/numbers.h"
 #include "base/process.h"
 #include "frame/frame.h"
-#include "fringe/capture_set.h"
+#include "fringe/step_search.h"
 
 struct run;
 
@@ -24,7 +24,7 @@ struct pixels {
 	size_t lit;			/* above the least swing, and no sample is NaN */
 	size_t saturated;		/* of the lit ones, in any image */
 	size_t n;			/* that take part */
-	double *v;			/* [n][images], sorted by part */
+	double *v;			/* [n][images], sorted by part; the caller frees it */
 	size_t first[PIXELS_PARTS + 1];	/* part i: pixels first[i] to first[i + 1] */
 	double place[PIXELS_PARTS][2];	/* of a part: the mean x and y of its pixels, from the
 					 * picture's middle */
@@ -37,7 +37,6 @@ struct pixels {
  */
 int pixels_take(const struct frame *, const size_t *plane, size_t images, double most,
     double least_swing, struct pixels *out);
-void pixels_free(struct pixels *);
 
 /* ---- response.c ---- */
 
@@ -80,16 +79,16 @@ double response_phase_error(const struct response_harmonics *, size_t steps);
 
 struct flats {
 	size_t n;
-	double *level, *light;		/* rising; shares of full scale, mean grey levels */
+	double *level, *light;		/* one memory; rising; shares of full scale, mean grey
+					 * levels */
 	double light_error;		/* standard, the largest; over the range of light */
 	/* offset + gain level^gamma; left: the rms that it leaves, over the range of light */
 	struct response_gamma gamma;
 };
 
 /* pixels: of as many images as there are levels. -1 after fail(), also where light does not rise.
- * Free with flats_free(), also after a failure. */
+ * The caller frees out->level, also after a failure. */
 int flats_fit(const struct pixels *, const struct numbers *level, double full, struct flats *out);
-void flats_free(struct flats *);
 /* A table by the flats themselves: a monotone cubic between them (Fritsch and Carlson 1980). */
 void response_table_flats(const struct flats *, double *level);
 /* The harmonics of fringes of these levels. False where flats do not reach as far as they do. */
@@ -151,7 +150,7 @@ struct finding {
 	char axis;			/* 0: of flats */
 	double period_px;		/* NaN: not known */
 	size_t images;
-	size_t total, lit, saturated, used;	/* pixels */
+	struct pixels pixels;		/* their values are freed */
 	size_t w, h;			/* of the picture */
 	double sign, origin_rad;	/* of the shifts */
 	struct harmonic_fit *fit;	/* NULL: not by harmonics */
@@ -216,7 +215,7 @@ struct fitting {
 	long k[FIT_HIGHEST + 1];	/* harmonics that are seen */
 	size_t n, unknowns;		/* their number; cosines and sines, gains, shifts */
 	double turn[FIT_IMAGES][2];	/* cosine and sine of the shifts, errors included */
-	double weight[FIT_IMAGES][3];	/* that turn images into A, B cos phi, B sin phi */
+	double weight[3][STEP_SEARCH_MOST];	/* images times these: A, B cos phi, B sin phi */
 };
 
 /* Averages over phases: of cos(m phi) and sin(m phi), and their covariance with the amplitude's

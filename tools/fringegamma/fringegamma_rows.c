@@ -4,8 +4,6 @@
  */
 #include "fringegamma.h"
 
-#include "fringe/phase_steps.h"
-
 /* ---- the choice of pixels ---- */
 
 static void
@@ -171,7 +169,7 @@ sinusoid_of(const struct fitting *f, const double *v)
 
 	for (size_t n = 0; n < f->fit->images; n++)
 		for (int a = 0; a < 3; a++)
-			sum[a] += f->weight[n][a] * v[n];
+			sum[a] += f->weight[a][n] * v[n];
 	return (struct pixel){ sum[0], hypot(sum[1], sum[2]), atan2(sum[2], sum[1]) };
 }
 

@@ -16,7 +16,6 @@
  */
 #include "fringegamma.h"
 
-#include "fringe/phase_steps.h"
 #include "run/run.h"
 
 /* ---- the pixels that take part ---- */
@@ -53,18 +52,17 @@ pixels_take(const struct frame *in, const size_t *plane, size_t images, double m
 {
 	const struct fringegamma_rows *rows = fringegamma_rows();
 	struct choice choice = { in, plane, images, most };
+	struct pool pool = { 0 };
 	float *space;
 	size_t stride;
 	double least = least_swing, middle;
 	int status;
 
-	*out = (struct pixels){ .images = images };
-	if (size_multiply(in->head.w, in->head.h, &out->total) < 0)
-		return -1;
-	choice.swing = must_alloc(out->total, sizeof(float));
-	choice.mean = must_alloc(out->total, sizeof(float));
-	choice.saturated = must_alloc(images, sizeof(size_t));
-	space = must_alloc(out->total, sizeof(float));
+	*out = (struct pixels){ .images = images, .total = in->head.w * in->head.h };
+	choice.swing = pool_alloc(&pool, out->total, sizeof(float));
+	choice.mean = pool_alloc(&pool, out->total, sizeof(float));
+	choice.saturated = pool_alloc(&pool, images, sizeof(size_t));
+	space = pool_alloc(&pool, out->total, sizeof(float));
 	rows->find_swings(&choice);
 	if (isnan(least_swing))
 		least = 0.25 * rows->quantile(choice.swing, out->total, 0.9, space);
@@ -77,18 +75,8 @@ pixels_take(const struct frame *in, const size_t *plane, size_t images, double m
 		out->v = must_alloc(out->n, images * sizeof(*out->v));
 		rows->copy_pixels(&choice, least, middle, stride, out);
 	}
-	free(choice.swing);
-	free(choice.mean);
-	free(choice.saturated);
-	free(space);
+	pool_free(&pool);
 	return status;
-}
-
-void
-pixels_free(struct pixels *pixels)
-{
-	free(pixels->v);
-	*pixels = (struct pixels){ 0 };
 }
 
 /* ---- how good the fit is ---- */
@@ -418,25 +406,10 @@ static int
 prepare(struct fitting *f)
 {
 	struct harmonic_fit *fit = f->fit;
-	double normal[3][3] = { { 0 } }, inverse[3][3];
 
-	for (size_t n = 0; n < fit->images; n++) {
-		double row[3] = { 1, cos(fit->shift_rad[n]), -sin(fit->shift_rad[n]) };
-
-		for (int a = 0; a < 3; a++)
-			for (int b = 0; b < 3; b++)
-				normal[a][b] += row[a] * row[b];
-	}
 	turn(f);
-	if (!(fabs(phase_shift_invert(normal, inverse)) > 1e-6))
+	if (!step_search_weights(fit->shift_rad, fit->images, 1e-6, f->weight))
 		return fail(NULL, "the shifts do not determine a phase");
-	for (size_t n = 0; n < fit->images; n++) {
-		double row[3] = { 1, f->turn[n][0], -f->turn[n][1] };
-
-		for (int a = 0; a < 3; a++)
-			f->weight[n][a] = inverse[a][0] * row[0] + inverse[a][1] * row[1] +
-			    inverse[a][2] * row[2];
-	}
 	for (long k = 2; k <= fit->highest; k++) {
 		fit->seen[k] = harmonic_fit_sees(fit->shift_rad, fit->images, k);
 		if (fit->seen[k])
@@ -475,18 +448,17 @@ int
 fit_harmonics(struct run *run, const struct pixels *pixels, struct harmonic_fit *fit)
 {
 	struct fitting f = { .fit = fit, .pixels = pixels };
-	struct part *sum = must_alloc(1, sizeof(*sum));
-	double *space = must_alloc(2 * FITTING_UNKNOWNS, FITTING_UNKNOWNS * sizeof(*space));
+	struct pool pool = { 0 };
+	struct part *sum = pool_alloc(&pool, 1, sizeof(*sum));
+	double *space = pool_alloc(&pool, 2 * FITTING_UNKNOWNS,
+	    FITTING_UNKNOWNS * sizeof(*space));
 	int status;
 
-	f.pixel = must_alloc(pixels->n, sizeof(*f.pixel));
-	f.part = must_alloc(PIXELS_PARTS, sizeof(*f.part));
+	f.pixel = pool_alloc(&pool, pixels->n, sizeof(*f.pixel));
+	f.part = pool_alloc(&pool, PIXELS_PARTS, sizeof(*f.part));
 	status = prepare(&f);
 	if (status == 0)
 		status = iterate(run, &f, sum, space);
-	free(f.pixel);
-	free(f.part);
-	free(sum);
-	free(space);
+	pool_free(&pool);
 	return status;
 }

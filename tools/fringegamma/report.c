@@ -127,7 +127,8 @@ report_text(const struct findings *all, FILE *out)
 		print_name(f, out);
 		fprintf(out, ": %s\n"
 		    "pixels: %zu of %zu took part; %zu have fringes, of which %zu are saturated\n",
-		    methods[f->method], f->used, f->total, f->lit, f->saturated);
+		    methods[f->method], f->pixels.n, f->pixels.total, f->pixels.lit,
+		    f->pixels.saturated);
 		if (f->fit)
 			print_fit(f->fit, out);
 		if (f->method == BY_HARMONICS)
@@ -220,7 +221,8 @@ json_finding(const struct finding *f, FILE *out)
 		fprintf(out, ", \"axis\": \"%s\"", axis);
 	json_number(out, "period_px", f->period_px);
 	fprintf(out, ", \"pixels\": %zu, \"pixels_used\": %zu, \"pixels_lit\": %zu, "
-	    "\"pixels_saturated\": %zu", f->total, f->used, f->lit, f->saturated);
+	    "\"pixels_saturated\": %zu", f->pixels.total, f->pixels.n, f->pixels.lit,
+	    f->pixels.saturated);
 	json_number(out, "gamma", f->gamma.gamma);
 	json_number(out, "gamma_error", f->gamma.gamma_error);
 	fprintf(out, ", \"gamma_fits\": %s", f->gamma.fits ? "true" : "false");
@@ -273,7 +275,8 @@ print_source(const struct finding *f, FILE *out)
 {
 	fprintf(out, "# ");
 	print_name(f, out);
-	fprintf(out, ": %s; %zu of %zu pixels", methods[f->method], f->used, f->total);
+	fprintf(out, ": %s; %zu of %zu pixels", methods[f->method], f->pixels.n,
+	    f->pixels.total);
 	if (f->fit)
 		fprintf(out, "; fit leaves %.4f of the amplitude, unexplained %.5f, spread %.5f",
 		    f->fit->misfit, f->fit->unexplained, f->fit->spread);

@@ -48,12 +48,6 @@ response_predict(struct response_levels levels, double gamma, double blur, long 
 		out[k] = sum[k] / sum[1] * blur_factor(blur, k);
 }
 
-static double
-weight(const struct response_harmonics *h, long k)
-{
-	return h->error[k] > 0 ? 1 / (h->error[k] * h->error[k] + MODEL_ERROR * MODEL_ERROR) : 0;
-}
-
 /* The sum of squares, in units of their errors, by which the harmonics differ from blurred ones. */
 static double
 left_of(const struct response_harmonics *h, const double *sharp, double blur)
@@ -61,9 +55,10 @@ left_of(const struct response_harmonics *h, const double *sharp, double blur)
 	double sum = 0;
 
 	for (long k = 2; k <= h->highest; k++) {
-		double d = h->cosine[k] - sharp[k] * blur_factor(blur, k);
+		double d = h->cosine[k] - sharp[k] * blur_factor(blur, k), error = h->error[k];
 
-		sum += weight(h, k) * d * d;
+		if (error > 0)
+			sum += 1 / (error * error + MODEL_ERROR * MODEL_ERROR) * d * d;
 	}
 	return sum;
 }
@@ -402,8 +397,8 @@ flats_fit(const struct pixels *pixels, const struct numbers *level, double full,
 {
 	double largest = 0;
 
-	*out = (struct flats){ .n = level->n, .level = must_alloc(level->n, sizeof(double)),
-		.light = must_alloc(level->n, sizeof(double)) };
+	*out = (struct flats){ .n = level->n, .level = must_alloc(2 * level->n, sizeof(double)) };
+	out->light = out->level + level->n;
 	for (size_t i = 0; i < level->n; i++) {
 		double error;
 
@@ -416,14 +411,6 @@ flats_fit(const struct pixels *pixels, const struct numbers *level, double full,
 	out->light_error = largest / (out->light[level->n - 1] - out->light[0]);
 	fit_gamma(out);
 	return 0;
-}
-
-void
-flats_free(struct flats *flats)
-{
-	free(flats->level);
-	free(flats->light);
-	*flats = (struct flats){ 0 };
 }
 
 bool
