@@ -12,14 +12,15 @@ enum axis { AXIS_X, AXIS_Y, AXIS_BOTH };
 enum pack { PACK_RGB, PACK_PLANES24 };		/* -1: an image a pattern */
 
 struct parameters {
-	int kind, axis, bits, gray, dither, pack, lead;
+	int kind, axis, bits, gray, dither, pack;
 	long steps;
 	struct numbers period_px, count, shift_rad;
 	struct opt_size size;
 	double mean, amplitude, gamma;
 	const char *lut, *manifest;
-	bool inverse, flats, marker;
+	bool marker;
 	double marker_at;
+	struct pattern_spec spec;	/* inverse, flats, lead */
 };
 
 static const char *const kinds[] = { "sine", "square", "dither", "2+1", "gray", NULL };
@@ -49,9 +50,9 @@ static const struct opt options[] = {
 	{ 0, "lut", "FILE", OPT_FILE, AT(lut), NULL, 0, 0, NULL, "tones of the projector", NULL },
 	{ 'g', "gray", "WORD", OPT_WORD, AT(gray), NULL, 0, 0, NULL,
 	  "Gray planes behind the fringes, which count", manifest_cells },
-	FLAG_ROW(0, "inverse", inverse, "their inverses too"),
-	FLAG_ROW(0, "flats", flats, "white and black too"),
-	{ 0, "lead", "WORD", OPT_WORD, AT(lead), NULL, 0, 0, NULL,
+	FLAG_ROW(0, "inverse", spec.inverse, "their inverses too"),
+	FLAG_ROW(0, "flats", spec.flats, "white and black too"),
+	{ 0, "lead", "WORD", OPT_WORD, AT(spec.lead), NULL, 0, 0, NULL,
 	  "a frame before each set that shows where it begins", pattern_leads },
 	FLAG_ROW(0, "marker", marker, "a bright stripe on black, of known place: unwrapq finds it"),
 	{ 0, "marker-at", "PX", OPT_NUMBER, AT(marker_at), NULL, 0, 1e6, "px",
@@ -105,7 +106,7 @@ check_options(const struct parameters *p)
 	if (p->kind == KIND_GRAY && p->gray <= CELL_COLUMN && (p->period_px.n || p->count.n))
 		return fail_usage(p->count.n ? "--count" : "--period",
 		    "has no meaning for a Gray code of columns alone");
-	if (p->inverse && p->gray < 0 && p->kind != KIND_GRAY)
+	if (p->spec.inverse && p->gray < 0 && p->kind != KIND_GRAY)
 		return fail_usage("--inverse", "needs --gray");
 	if (p->marker && p->kind == KIND_GRAY)
 		return fail_usage("--marker", "is for phases: a Gray code counts its periods");
@@ -159,6 +160,7 @@ set_patterns(const struct parameters *p, struct pattern_spec *spec)
 	static const enum pattern_family families[] = { FAMILY_SHIFTS, FAMILY_SHIFTS, FAMILY_SHIFTS,
 		FAMILY_SIN_COS_FLAT, FAMILY_GRAY };
 
+	*spec = p->spec;
 	spec->w = p->size.w;
 	spec->h = p->size.h;
 	spec->family = families[p->kind];
@@ -167,9 +169,6 @@ set_patterns(const struct parameters *p, struct pattern_spec *spec)
 	spec->gray_cell = p->gray >= 0 ? (enum manifest_cell)p->gray :
 	    p->kind == KIND_GRAY ? CELL_COLUMN : CELL_NONE;
 	spec->bits = (enum pattern_bits)p->bits;
-	spec->inverse = p->inverse;
-	spec->flats = p->flats;
-	spec->lead = p->lead;
 	spec->along[0] = p->axis != AXIS_Y;
 	spec->along[1] = p->axis != AXIS_X;
 	if (!(p->kind == KIND_GRAY && spec->gray_cell == CELL_COLUMN) &&
@@ -326,11 +325,7 @@ start(struct run *run)
 			    render(run, &priv->patterns.pattern[k], frame, 0) :
 			    render_packed(run, &priv->patterns.pattern[k], parameters->pack, k - i,
 			    frame);
-		if (status < 0) {
-			frame_free(frame);
-			return -1;
-		}
-		if (run_emit(run, frame) < 0)
+		if (run_emit_if(run, status, frame) < 0)
 			return -1;
 	}
 	priv->manifest.projector_px[0] = priv->spec.w;

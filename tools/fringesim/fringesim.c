@@ -445,18 +445,16 @@ take_image(struct run *run, struct camera_capture capture)
 	head_free(&head);
 	projected_pattern_init(&exposure.projected, &priv->response,
 	    &priv->patterns.pattern[capture.image]);
-	if (status == 0 && expose(run, &exposure) == 0)
-		return run_emit(run, exposure.out);
-	frame_free(exposure.out);
-	return -1;
+	if (status == 0)
+		status = expose(run, &exposure);
+	return run_emit_if(run, status, exposure.out);
 }
 
 /* ---- pictures in even light, in place of fringes: in colour where the scene is painted so ---- */
 
 /* One channel: the surface's share of that colour, in light that comes from everywhere. */
 static int
-expose_channel(struct run *run, struct camera_capture capture, const struct frame_head *head,
-    struct frame **out)
+expose_channel(struct run *run, struct camera_capture capture, struct frame *out)
 {
 	static const struct pattern none = { 0 };
 	static const struct projector_response dark = { 0 };
@@ -464,14 +462,11 @@ expose_channel(struct run *run, struct camera_capture capture, const struct fram
 	struct simulated_scene *simulated = &((struct priv *)run->priv)->simulated;
 	struct exposure exposure = { .camera = &parameters->camera, .simulated = simulated,
 		.projected = { .pattern = &none, .response = &dark }, .capture = capture,
-		.ambient = parameters->ambient };
+		.ambient = parameters->ambient, .out = out, .plane = capture.image };
 
 	memset(simulated->visibility, VISIBILITY_DARK, simulated->columns * simulated->rows);
 	if (!(exposure.ambient > 0))
 		exposure.ambient = camera_full(&parameters->camera) * 200 / 255;
-	if (frame_new(head, out) < 0)
-		return -1;
-	exposure.out = *out;
 	return expose(run, &exposure);
 }
 
@@ -497,23 +492,6 @@ describe_picture(const struct run *run, uint32_t measurement, size_t channels,
 	return 0;
 }
 
-/* The channels as one frame. */
-static int
-join_channels(const struct run *run, uint32_t measurement, struct frame *const part[SCENE_COLOURS],
-    size_t channels, struct frame **out)
-{
-	struct frame_head head;
-	int status;
-
-	if (describe_picture(run, measurement, channels, &head) < 0)
-		return -1;
-	status = frame_new_empty(&head, out);
-	head_free(&head);
-	for (size_t k = 0; k < channels && status == 0; k++)
-		frame_share(*out, k, part[k], 0);
-	return status;
-}
-
 /* Takes the picture of a measurement and hands it on: channels r g b, or image. -1 after fail(). */
 static int
 take_picture(struct run *run, uint32_t measurement)
@@ -521,11 +499,15 @@ take_picture(struct run *run, uint32_t measurement)
 	const struct parameters *parameters = run->parameters;
 	struct simulated_scene *simulated = &((struct priv *)run->priv)->simulated;
 	const struct rig_pose pose = { .turn_rad = measurement * parameters->turn };
-	struct frame *part[SCENE_COLOURS] = { NULL }, *out = NULL;
 	size_t channels = simulated->paint == PAINT_COLOURS ? SCENE_COLOURS : 1;
 	struct frame_head head;
-	int status = describe_picture(run, measurement, 1, &head);
+	struct frame *out;
+	int status;
 
+	if (describe_picture(run, measurement, channels, &head) < 0)
+		return -1;
+	status = frame_new(&head, &out);
+	head_free(&head);
 	if (status < 0)
 		return -1;
 	for (size_t k = 0; k < channels && status == 0; k++) {
@@ -533,14 +515,9 @@ take_picture(struct run *run, uint32_t measurement)
 		status = look_at_scene(run, &pose, measurement, k == 0);
 		if (status == 0)
 			status = expose_channel(run, (struct camera_capture){ measurement,
-			    (uint32_t)k, simulated->pair.side }, &head, &part[k]);
+			    (uint32_t)k, simulated->pair.side }, out);
 	}
-	head_free(&head);
-	if (status == 0)
-		status = join_channels(run, measurement, part, channels, &out);
-	for (size_t k = 0; k < SCENE_COLOURS; k++)
-		frame_free(part[k]);
-	return status < 0 ? -1 : run_emit(run, out);
+	return run_emit_if(run, status, out);
 }
 
 /* ---- measurements ---- */

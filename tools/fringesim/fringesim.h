@@ -269,14 +269,13 @@ struct exposure {
 	struct camera_capture capture;
 	double ambient;
 	struct frame *out;
+	size_t plane;			/* of it */
 };
 
 /* What a pixel sees of a laser's line. */
 struct seen {
-	bool surface, lit;
+	struct rig_point point;		/* lit: by the laser */
 	double off;			/* from the laser's plane, mm */
-	double depth;
-	struct rig_point point;
 };
 
 struct laser_scan {
@@ -295,7 +294,7 @@ struct laser_picture {
 	struct board_scene board;
 	struct rig_stage stage;
 	struct rig_pose pose;
-	double travel, turn;
+	struct stage_pose stands;	/* the scene's stage */
 	uint32_t number;
 	struct seen *middle;		/* what the pixels' centres see, row by row */
 	struct frame *out;

@@ -451,22 +451,6 @@ terrace(const struct scene *scene, int i)
 	return scene->rise * i / (SCENE_TERRACES - 1);
 }
 
-static double
-steps_height(const struct scene *scene, double x)
-{
-	double i = floor((x / scene->width + 0.5) * SCENE_TERRACES);
-
-	return terrace(scene, (int)fmin(fmax(i, 0), SCENE_TERRACES - 1));
-}
-
-static double
-cap_height(const struct scene *scene, double x, double y)
-{
-	double up = scene->radius * scene->radius - x * x - y * y;
-
-	return fmax(0, sqrt(fmax(0, up)) - (scene->radius - scene->rise));
-}
-
 /* Height of the surface over (x, y); NaN where there is none. */
 static double
 scene_height(const struct scene *scene, double x, double y)
@@ -477,9 +461,11 @@ scene_height(const struct scene *scene, double x, double y)
 	case SCENE_TILT:
 		return scene->rise * (0.5 + 0.5 * (x / scene->width + y / scene->length));
 	case SCENE_STEPS:
-		return steps_height(scene, x);
+		return terrace(scene, (int)fmin(fmax(floor((x / scene->width + 0.5) *
+		    SCENE_TERRACES), 0), SCENE_TERRACES - 1));
 	case SCENE_SPHERE:
-		return cap_height(scene, x, y);
+		return fmax(0, sqrt(fmax(0, scene->radius * scene->radius - x * x - y * y)) -
+		    (scene->radius - scene->rise));
 	case SCENE_RELIEF:
 		return relief_height(scene, x, y);
 	default:
@@ -593,6 +579,10 @@ static bool
 scene_hit(const struct scene *scene, const double from[3], const double along[3], double t0,
     double t1, double *t)
 {
+	static double (*const hit[])(const struct scene *, const struct ray *) = {
+		[SCENE_PLANE] = hit_linear, [SCENE_TILT] = hit_linear, [SCENE_STEPS] = hit_steps,
+		[SCENE_SPHERE] = hit_sphere, [SCENE_RELIEF] = relief_hit, [SCENE_FILE] = file_hit,
+		[SCENE_BOARD] = NULL, [SCENE_CYLINDER] = cylinder_hit };
 	struct ray ray = { from, along, t0, t1 };
 	double in = (scene->high - from[2]) / along[2], out = (scene->low - from[2]) / along[2];
 
@@ -603,30 +593,7 @@ scene_hit(const struct scene *scene, const double from[3], const double along[3]
 		ray.t0 = fmax(t0, fmin(in, out) - hair);
 		ray.t1 = fmin(t1, fmax(in, out) + hair);
 	}
-	switch (scene->kind) {
-	case SCENE_PLANE:
-	case SCENE_TILT:
-		*t = hit_linear(scene, &ray);
-		break;
-	case SCENE_STEPS:
-		*t = hit_steps(scene, &ray);
-		break;
-	case SCENE_SPHERE:
-		*t = hit_sphere(scene, &ray);
-		break;
-	case SCENE_RELIEF:
-		*t = relief_hit(scene, &ray);
-		break;
-	case SCENE_FILE:
-		*t = file_hit(scene, &ray);
-		break;
-	case SCENE_BOARD:
-		*t = INFINITY;
-		break;
-	case SCENE_CYLINDER:
-		*t = cylinder_hit(scene, &ray);
-		break;
-	}
+	*t = hit[scene->kind] ? hit[scene->kind](scene, &ray) : INFINITY;
 	return *t < INFINITY;
 }
 
@@ -884,8 +851,7 @@ to_scene(const struct rig *rig, const struct rig_pose *pose, const double x[3], 
 	double before[3];
 
 	if (pose->stage) {
-		for (int i = 0; i < 3; i++)
-			before[i] = vector3_dot(pose->stage->R + 3 * i, x) + pose->stage->t[i];
+		matrix3_apply_add(pose->stage->R, x, pose->stage->t, before);
 		x = before;
 	}
 	turn(pose->turn_rad, x, s);
@@ -1216,15 +1182,6 @@ paint_board_row(void *arg, size_t row)
 
 enum camera_use { CAMERA_NOISE, CAMERA_SPECKLE };
 
-static uint
-hash_of(const struct camera *camera, const struct camera_capture *capture, double x, double y)
-{
-	uint hash = px_hash(px_hash((uint)camera->seed) ^ capture->measurement);
-
-	hash = px_hash(hash ^ capture->image ^ capture->view << 31);
-	return px_hash(px_hash(hash ^ (uint)(int32_t)x) ^ (uint)(int32_t)y);
-}
-
 /* A number of the normal distribution (Box and Muller 1958); |it| < 5.8. */
 static float
 normal(uint hash)
@@ -1239,8 +1196,10 @@ static double
 camera_random(const struct camera *camera, const struct camera_capture *capture, double x, double y,
     enum camera_use what)
 {
-	uint hash = hash_of(camera, capture, x, y);
+	uint hash = px_hash(px_hash((uint)camera->seed) ^ capture->measurement);
 
+	hash = px_hash(hash ^ capture->image ^ capture->view << 31);
+	hash = px_hash(px_hash(hash ^ (uint)(int32_t)x) ^ (uint)(int32_t)y);
 	return (double)normal(what == CAMERA_NOISE ? hash : px_hash(hash ^ 0x5bec71e5u));
 }
 
@@ -1366,7 +1325,7 @@ expose_pixel(const struct exposure *exposure, size_t x, size_t y, double light)
 	double level = camera_level(camera, &exposure->capture, (double)x + origin[0],
 	    (double)y + origin[1], light);
 
-	camera_store(camera, level, frame_row(exposure->out, 0, y), x);
+	camera_store(camera, level, frame_row(exposure->out, exposure->plane, y), x);
 }
 
 static void
@@ -1480,20 +1439,19 @@ static void
 laser_look(const struct laser_picture *picture, double x, double y, struct seen *sample)
 {
 	const double *plane = picture->light->laser.plane;
-	const double *X = sample->point.X;
+	struct rig_point *point = &sample->point;
 
-	rig_look(&picture->rig, &picture->pose, x, y, &sample->point);
-	sample->surface = sample->point.surface;
-	sample->lit = sample->surface && (!picture->scan->options->from.n || sample->point.lit);
-	sample->depth = sample->point.depth;
-	sample->off = sample->surface ?
-	    vector3_dot(plane, X) + plane[3] : NAN;
+	rig_look(&picture->rig, &picture->pose, x, y, point);
+	point->lit = point->surface && (!picture->scan->options->from.n || point->lit);
+	sample->off = point->surface ? vector3_dot(plane, point->X) + plane[3] : NAN;
 }
 
 static bool
 is_one_surface(const struct seen *a, const struct seen *b)
 {
-	return a->surface && b->surface && fabs(a->depth - b->depth) <= DEPTH_JUMP * a->depth;
+	const struct rig_point *p = &a->point, *q = &b->point;
+
+	return p->surface && q->surface && fabs(p->depth - q->depth) <= DEPTH_JUMP * p->depth;
 }
 
 /* The light from place a to place b beside it. */
@@ -1502,18 +1460,18 @@ between(const struct laser_light *light, const struct seen *a, const struct seen
 {
 	double sum = 0;
 
-	if (is_one_surface(a, b) && a->lit && b->lit)
+	if (is_one_surface(a, b) && a->point.lit && b->point.lit)
 		return laser_light_mean(light, a->off, b->off);
-	if (a->lit)
+	if (a->point.lit)
 		sum += 0.5 * laser_light_mean(light, a->off, a->off);
-	if (b->lit)
+	if (b->point.lit)
 		sum += 0.5 * laser_light_mean(light, b->off, b->off);
 	return sum;
 }
 
 /* The share of light that the surface at a pixel sends back. */
 static double
-share_of(const struct laser_picture *picture, size_t x, size_t y, const struct seen *at)
+share_of(const struct laser_picture *picture, size_t x, size_t y, const struct rig_point *at)
 {
 	const struct simulated_scene *simulated = picture->scan->simulated;
 	double step[4] = { 0 };
@@ -1521,16 +1479,16 @@ share_of(const struct laser_picture *picture, size_t x, size_t y, const struct s
 	if (!at->surface)
 		return 0;
 	if (!picture->rig.board)
-		return surface_share(simulated, &at->point, (double)x, (double)y);
+		return surface_share(simulated, at, (double)x, (double)y);
 	for (int k = 0; k < 2; k++) {
-		struct seen next = { 0 };
+		struct rig_point next = { 0 };
 
-		laser_look(picture, (double)x + (k == 0), (double)y + (k == 1), &next);
-		step[2 * k] = next.surface ? next.point.painted[0] - at->point.painted[0] : 1;
-		step[2 * k + 1] = next.surface ? next.point.painted[1] - at->point.painted[1] : 1;
+		rig_look(&picture->rig, &picture->pose, (double)x + (k == 0), (double)y + (k == 1),
+		    &next);
+		step[2 * k] = next.surface ? next.painted[0] - at->painted[0] : 1;
+		step[2 * k + 1] = next.surface ? next.painted[1] - at->painted[1] : 1;
 	}
-	return board_scene_share(picture->rig.board, at->point.painted, step,
-	    simulated->pixel_blur);
+	return board_scene_share(picture->rig.board, at->painted, step, simulated->pixel_blur);
 }
 
 /* Speckle multiplies by a number of mean 1 and the standard deviation `contrast`, never negative:
@@ -1598,7 +1556,7 @@ laser_expose_row(void *arg, size_t y)
 		level = sum * scan->level;
 		if (sum > 0 && picture->light->speckle > 0)
 			level *= speckle(picture, at[0], at[1]);
-		level = share_of(picture, x, y, middle) * (scan->ambient + level);
+		level = share_of(picture, x, y, &middle->point) * (scan->ambient + level);
 		level = camera_level(scan->camera, &(struct camera_capture){ picture->number, 0 },
 		    at[0], at[1], level);
 		camera_store(scan->camera, level, frame_row(picture->out, 0, y), x);
@@ -1622,7 +1580,7 @@ laser_crossing(const struct laser_picture *picture, const size_t from[2], const 
 		for (int k = 0; k < 2; k++)
 			uv[k] = (double)from[k] + t * ((double)to[k] - (double)from[k]);
 		laser_look(picture, uv[0], uv[1], &c);
-		if (!c.surface)
+		if (!c.point.surface)
 			return false;
 		if ((c.off < 0) == (a->off < 0))
 			low = t;
@@ -1630,7 +1588,7 @@ laser_crossing(const struct laser_picture *picture, const size_t from[2], const 
 			high = t;
 	}
 	memcpy(X, c.point.X, sizeof(c.point.X));
-	return c.lit && fabs(c.off) < 1e-3 * c.depth;
+	return c.point.lit && fabs(c.off) < 1e-3 * c.point.depth;
 }
 
 const struct fringesim_rows AT_LEVEL(fringesim_rows) = {

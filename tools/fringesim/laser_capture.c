@@ -161,10 +161,7 @@ cross_all(const struct laser_picture *picture, bool columns, struct table_rows *
 
 			if (!loops->laser_crossing(picture, from, to, uv, X))
 				continue;
-			if (picture->stage.turns)
-				laser_unturn(&picture->light->laser, picture->turn, X);
-			else if (picture->travel != 0)
-				laser_unmove(&picture->light->laser, picture->travel, X);
+			stage_pose_undo(&picture->stands, &picture->light->laser, X);
 			row = table_rows_add(rows);
 			if (!row)
 				return -1;
@@ -179,14 +176,14 @@ cross_all(const struct laser_picture *picture, bool columns, struct table_rows *
 static void
 describe_line(const struct laser_picture *picture, struct frame_head *head)
 {
-	const struct laser_options *options = picture->scan->options;
+	const struct stage_pose *stands = &picture->stands;
 
 	meta_set_numbers(&head->meta, "origin_px", picture->rig.origin_px, 2);
-	if (!isnan(options->stage_step))
-		meta_set_number(&head->meta, "stage_mm", picture->travel);
-	if (!isnan(options->stage_angle))
-		meta_set_number(&head->meta, "stage_deg", round(picture->turn * DEGREES * 1e9) /
-		    1e9);
+	if (stands->kind == STAGE_POSE_TRAVEL)
+		meta_set_number(&head->meta, "stage_mm", stands->travel);
+	if (stands->kind == STAGE_POSE_TURN)
+		meta_set_number(&head->meta, "stage_deg",
+		    round(stands->turn_rad * DEGREES * 1e9) / 1e9);
 }
 
 static int
@@ -218,14 +215,6 @@ put_truth(const struct laser_picture *picture)
 
 /* ---- the stage ---- */
 
-/* The camera's own frame: a vector or a point of the world in it. */
-static void
-world_to_camera(const struct pinhole *camera, const double X[3], bool point, double x[3])
-{
-	for (int i = 0; i < 3; i++)
-		x[i] = vector3_dot(camera->R + 3 * i, X) + (point ? camera->T[i] : 0);
-}
-
 /* x0 = R x + t takes a place of the camera's frame back to where it was with the stage at 0. */
 static void
 set_stage(struct laser_picture *picture)
@@ -235,21 +224,15 @@ set_stage(struct laser_picture *picture)
 	double v[3], p[3];
 
 	*stage = (struct rig_stage){ .R = { 1, 0, 0, 0, 1, 0, 0, 0, 1 } };
-	if (!isnan(picture->scan->options->stage_step)) {
-		world_to_camera(&laser->camera, laser->direction, false, v);
+	if (picture->stands.kind == STAGE_POSE_TRAVEL) {
+		matrix3_apply(laser->camera.R, laser->direction, v);
 		for (int i = 0; i < 3; i++)
-			stage->t[i] = -picture->travel * v[i];
-	} else if (!isnan(picture->scan->options->stage_angle)) {
+			stage->t[i] = -picture->stands.travel * v[i];
+	} else if (picture->stands.kind == STAGE_POSE_TURN) {
 		stage->turns = true;
-		world_to_camera(&laser->camera, laser->axis_direction, false, v);
-		world_to_camera(&laser->camera, laser->axis_point, true, p);
-		for (int k = 0; k < 3; k++) {
-			double e[3] = { k == 0, k == 1, k == 2 };
-
-			laser_rotate(v, -picture->turn, e);
-			for (int i = 0; i < 3; i++)
-				stage->R[3 * i + k] = e[i];
-		}
+		matrix3_apply(laser->camera.R, laser->axis_direction, v);
+		pinhole_from_world(&laser->camera, laser->axis_point, p);
+		laser_rotate_matrix(v, -picture->stands.turn_rad, stage->R);
 		for (int i = 0; i < 3; i++)
 			stage->t[i] = p[i] - stage->R[3 * i] * p[0] -
 			    stage->R[3 * i + 1] * p[1] - stage->R[3 * i + 2] * p[2];
@@ -263,18 +246,15 @@ move_board(struct laser_picture *picture)
 	const struct rig_stage *stage = &picture->stage;
 	struct board_scene *board = &picture->board;
 	const struct board_scene *first = picture->rig.board;
+	double back[9];
 
 	if (!first)
 		return;
 	*board = *first;
-	for (int i = 0; i < 3; i++) {
-		board->T[i] = 0;
-		for (int k = 0; k < 3; k++) {
-			board->T[i] += stage->R[3 * k + i] * (first->T[k] - stage->t[k]);
-			board->R[3 * i + k] = stage->R[i] * first->R[k] +
-			    stage->R[3 + i] * first->R[3 + k] + stage->R[6 + i] * first->R[6 + k];
-		}
-	}
+	matrix3_transpose(stage->R, back);
+	matrix3_product(back, first->R, board->R);
+	matrix3_apply(back, (double[3]){ first->T[0] - stage->t[0], first->T[1] - stage->t[1],
+		first->T[2] - stage->t[2] }, board->T);
 	picture->rig.board = board;
 }
 
@@ -311,10 +291,12 @@ laser_scan_take(struct run *run, const struct laser_scan *scan)
 			.rig = scan->simulated->rig, .number = (uint32_t)i };
 
 		if (!isnan(scan->options->stage_step))
-			picture.travel = scan->options->stage_start +
-			    (double)i * scan->options->stage_step;
-		if (!isnan(scan->options->stage_angle))
-			picture.turn = (double)i * scan->options->stage_angle;
+			picture.stands = (struct stage_pose){ STAGE_POSE_TRAVEL,
+				scan->options->stage_start + (double)i * scan->options->stage_step,
+				0 };
+		else if (!isnan(scan->options->stage_angle))
+			picture.stands = (struct stage_pose){ STAGE_POSE_TURN, 0,
+				(double)i * scan->options->stage_angle };
 		set_stage(&picture);
 		move_board(&picture);
 		picture.pose.stage = &picture.stage;

@@ -250,16 +250,6 @@ pair_open(struct pair *pair, const char *path, const char *view, const double pr
 	return find_size(path, view, &calib->camera);
 }
 
-/* Where the axes of both cameras meet, from the left one; NaN if nowhere. */
-static double
-pair_axes_meet(const struct pair *pair)
-{
-	const struct calib both = { .camera = pair->stereo.camera[STEREO_LEFT],
-		.projector = pair->stereo.camera[STEREO_RIGHT] };
-
-	return rig_axes_meet(&both);
-}
-
 /* ---- options that do not go together ---- */
 
 #define MIN_BLUR_PX 0.5
@@ -460,8 +450,9 @@ set_pinhole(struct simulated_scene *simulated, const struct simulated_scene_opti
 		rig->distance = options->board_pose.n ? options->board_pose.v[5] :
 		    options->distance;
 	if (isnan(rig->distance))
-		rig->distance = simulated->pair.given ? pair_axes_meet(&simulated->pair) :
-		    rig_axes_meet(&simulated->calib);
+		rig->distance = rig_axes_meet(simulated->pair.given ?
+		    &(struct calib){ .camera = simulated->pair.stereo.camera[STEREO_LEFT],
+		    .projector = simulated->pair.stereo.camera[STEREO_RIGHT] } : &simulated->calib);
 	if (isnan(rig->distance))
 		return fail_usage("--calib", "the axes meet nowhere: --distance is needed");
 	scene->width = isnan(options->field) ? w / camera->K[0] * rig->distance : options->field;
