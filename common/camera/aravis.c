@@ -195,8 +195,6 @@ aravis_close(struct camera *camera)
 {
 	struct aravis *own = camera->own;
 
-	if (!own)
-		return;
 	if (own->camera && own->stream) {
 		arv_camera_stop_acquisition(own->camera, NULL);
 		if (!own->free_running)
@@ -205,7 +203,6 @@ aravis_close(struct camera *camera)
 	g_clear_object(&own->stream);
 	g_clear_object(&own->camera);
 	free(own);
-	camera->own = NULL;
 }
 
 int

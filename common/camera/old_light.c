@@ -217,8 +217,7 @@ void
 light_measure(struct light *light, struct frame *const *black, struct frame *const *white,
     size_t pictures, double max_value)
 {
-	size_t n = black[0]->head.w * black[0]->head.h, bright[1] = { n - 1 - n / 20 };
-	size_t saturated = 0;
+	size_t n = black[0]->head.w * black[0]->head.h, saturated = 0;
 	float *over = must_large(n, sizeof(*over)), top;
 	double sum = 0;
 
@@ -230,7 +229,7 @@ light_measure(struct light *light, struct frame *const *black, struct frame *con
 	    mean_pictures(white, pictures, light->white)));
 	for (size_t i = 0; i < n; i++)
 		over[i] = light->white[i] - light->black[i];
-	numbers_ranks(over, n, bright, 1, &top);
+	top = numbers_rank(over, n, n - 1 - n / 20);
 	for (size_t i = 0; i < n; i++) {
 		bool full = light->white[i] >= max_value - 0.5;
 

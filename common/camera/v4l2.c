@@ -199,13 +199,10 @@ v4l2_close(struct camera *camera)
 {
 	struct v4l2 *own = camera->own;
 
-	if (!own)
-		return;
 	for (size_t i = 0; i < own->buffers; i++)
 		munmap(own->buffer[i].at, own->buffer[i].bytes);
 	close(own->fd);
 	free(own);
-	camera->own = NULL;
 }
 
 int

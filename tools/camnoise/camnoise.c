@@ -112,7 +112,6 @@ add_planes(const struct run *run, const struct frame *first, size_t first_plane,
 	struct priv *priv = run->priv;
 	const struct frame_head *head = &first->head;
 	struct pair pair = { .frame = { first, second }, .plane = { first_plane, second_plane } };
-	struct phase_noise_sample *more;
 	size_t most;
 
 	if (head->w != second->head.w || head->h != second->head.h ||
@@ -134,8 +133,7 @@ add_planes(const struct run *run, const struct frame *first, size_t first_plane,
 		return fail(NULL, "images %zu and %zu do not show the same: where they differ, "
 		    "neighbours differ alike", priv->images - 1, priv->images);
 	most = (head->w / pair.step + 1) * (head->h / pair.step + 1);
-	more = must_resize(priv->sample, priv->n + most, sizeof(*more));
-	priv->sample = more;
+	priv->sample = must_resize(priv->sample, priv->n + most, sizeof(*priv->sample));
 	for (size_t y = 0; y < head->h; y += pair.step)
 		for (size_t x = 0; x < head->w; x += pair.step) {
 			double v[2], d;

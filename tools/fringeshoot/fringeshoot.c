@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 
 #include "fringe/manifest.h"
+#include "io/file_list.h"
 #include "io/source.h"
 #include "run/stage.h"
 
@@ -29,7 +30,7 @@ struct image {
 	struct meta keys;
 	char *name;		/* without suffix */
 	struct pattern pattern;
-	bool *rejected;		/* in the set at hand; NULL: not taken yet */
+	bool rejected;		/* in the set at hand */
 };
 
 struct priv {
@@ -38,6 +39,7 @@ struct priv {
 	struct manifest manifest;
 	struct image *image;
 	size_t images;
+	size_t taken;		/* in the set at hand: the first ones */
 };
 
 static const char *const checks[] = { "mix", "once", "none", NULL };
@@ -96,18 +98,14 @@ set_keys(struct image *image, const struct frame *file, const struct manifest_ro
 {
 	static const char *const kept[] = { "set_images", "projector_px", "gray_cell", "marker_px",
 		"marker_width_px", NULL };
-	int status = 0;
 
 	manifest_row_to_meta(row, &image->keys);
-	for (size_t i = 0; kept[i] && status == 0; i++) {
-		const char *value = meta_get(&file->head.meta, kept[i]);
-
-		if (value)
-			status = meta_set(&image->keys, kept[i], value);
-	}
+	for (size_t i = 0; kept[i]; i++)
+		if (meta_get(&file->head.meta, kept[i]))
+			meta_set(&image->keys, kept[i], meta_get(&file->head.meta, kept[i]));
 	if (row->gray_cell != CELL_NONE)
 		meta_set(&image->keys, "gray_cell", manifest_cells[row->gray_cell]);
-	return status == 0 ? meta_set(&image->keys, "name", image->name) : -1;
+	return meta_set(&image->keys, "name", image->name);
 }
 
 static int
@@ -135,10 +133,8 @@ read_pattern(struct priv *priv, const char *folder, size_t i)
 	if (source_load(row->file, &file) < 0)
 		return -1;
 	status = set_keys(image, file, row);
-	if (status == 0 && screen_image(file, &image->shown) < 0) {
-		fail_prefix(row->file);
-		status = -1;
-	}
+	if (status == 0 && screen_image(file, &image->shown) < 0)
+		status = fail_prefix(row->file);
 	frame_free(file);
 	if (status < 0)
 		return -1;
@@ -216,10 +212,8 @@ open_cameras(struct run *run)
 static bool
 is_folder(const struct run *run)
 {
-	struct stat st;
-
 	return run->output && *run->output && (run->output[strlen(run->output) - 1] == '/' ||
-	    (stat(run->output, &st) == 0 && S_ISDIR(st.st_mode)));
+	    path_is_folder(run->output));
 }
 
 /* FOLDER/LABEL/0001, a new string; what is not needed is left out. */
@@ -244,11 +238,8 @@ make_folders(char *path)
 {
 	for (char *p = strchr(path + 1, '/'); p; p = strchr(p + 1, '/')) {
 		*p = '\0';
-		if (mkdir(path, 0777) < 0 && errno != EEXIST) {
-			fail_errno(path, "folder cannot be created");
-			*p = '/';
-			return -1;
-		}
+		if (mkdir(path, 0777) < 0 && errno != EEXIST)
+			return fail_errno(path, "folder cannot be created");
 		*p = '/';
 	}
 	return 0;
@@ -263,14 +254,14 @@ write_manifest(const struct priv *priv, const char *folder)
 	int status;
 
 	taken.row = must_alloc(priv->images, sizeof(*taken.row));
-	for (taken.n = 0; taken.n < priv->images && priv->image[taken.n].rejected; taken.n++) {
+	for (taken.n = 0; taken.n < priv->taken; taken.n++) {
 		struct manifest_row *row = &taken.row[taken.n];
 		const struct image *image = &priv->image[taken.n];
 
 		*row = priv->manifest.row[taken.n];
 		row->file = must_format("%s/%s.png", folder, image->name);
 		row->checked = true;
-		row->rejected = *image->rejected;
+		row->rejected = image->rejected;
 	}
 	status = manifest_write(path, &taken);
 	manifest_free(&taken);
@@ -319,10 +310,8 @@ shoot_set(struct run *run, long set, struct target *const *target)
 				status = target_put(target[k], picture[k]);
 			frame_free(picture[k]);
 		}
-		if (status == 0) {
-			image->rejected = must_alloc(1, sizeof(bool));
-			*image->rejected = taken == 0;
-		}
+		image->rejected = taken == 0;
+		priv->taken += status == 0;
 	}
 	free(picture);
 	return status;
@@ -353,7 +342,7 @@ shoot_into_folders(struct run *run, long set)
 	fail_take(&record);
 	for (size_t k = 0; k < n; k++) {
 		if (target[k] && (target_close(target[k], true) < 0 ||
-		    (priv->image[0].rejected && write_manifest(priv, folder[k]) < 0)))
+		    (priv->taken && write_manifest(priv, folder[k]) < 0)))
 			status = -1;
 		free(folder[k]);
 	}
@@ -411,10 +400,7 @@ start(struct run *run)
 	if (status == 0)
 		status = set_latency(run);
 	for (long set = 0; set < p->repeat && status == 0 && !p->dry_run; set++) {
-		for (size_t i = 0; i < priv->images; i++) {
-			free(priv->image[i].rejected);
-			priv->image[i].rejected = NULL;
-		}
+		priv->taken = 0;
 		status = is_folder(run) ? shoot_into_folders(run, set) : shoot_set(run, set, NULL);
 	}
 	if (status == 0 && shoot->rejected)
@@ -489,7 +475,6 @@ release(struct run *run)
 		frame_free(priv->image[i].shown);
 		meta_free(&priv->image[i].keys);
 		free(priv->image[i].name);
-		free(priv->image[i].rejected);
 	}
 	free(priv->image);
 	manifest_free(&priv->manifest);

@@ -24,10 +24,11 @@
 #define FLAT_TOLERANCE 0.05	/* of the level of black or white that is shown between patterns */
 #define TRIES_BEFORE_BETWEEN 2	/* a picture that is not there yet looks like one that is alike */
 
+/* Of every camera; NULL: there are none. */
 static void
 free_pictures(const struct shoot *shoot, struct frame **picture)
 {
-	for (size_t i = 0; i < shoot->cameras; i++) {
+	for (size_t i = 0; picture && i < shoot->cameras; i++) {
 		frame_free(picture[i]);
 		picture[i] = NULL;
 	}
@@ -157,14 +158,6 @@ grab_flat(struct shoot *shoot, size_t n, bool spread, struct frame **picture)
 	return status;
 }
 
-static void
-free_flat(const struct shoot *shoot, struct frame **picture, size_t n)
-{
-	for (size_t i = 0; picture && i < n * shoot->cameras; i++)
-		frame_free(picture[i]);
-	free(picture);
-}
-
 /* What the table of checks has for flat images. */
 static int
 flats_check(const struct shoot *shoot, const struct camera *camera, const struct light *light)
@@ -231,8 +224,11 @@ shoot_flats(struct shoot *shoot)
 		if (status == 0)
 			status = frame_duplicate(flat[2][i * n + n - 1], &shoot->before[i]);
 	}
-	for (size_t k = 0; k < 3; k++)
-		free_flat(shoot, flat[k], pictures[k]);
+	for (size_t k = 0; k < 3; k++) {
+		for (size_t i = 0; flat[k] && i < pictures[k] * shoot->cameras; i++)
+			frame_free(flat[k][i]);
+		free(flat[k]);
+	}
 	return status;
 }
 
@@ -429,6 +425,7 @@ can_part(const struct shoot *shoot, double level)
 	return fmax(fmin(shoot->before_level, level), 1 - fmax(shoot->before_level, level)) > 0.2;
 }
 
+/* Shows black or white; a rejected picture leaves open what is seen. 1; -1 after fail(). */
 static int
 show_between(struct shoot *shoot, double level)
 {
@@ -440,9 +437,10 @@ show_between(struct shoot *shoot, double level)
 		between = (struct pattern){ shoot->white, 1, "white between" };
 	shoot->between++;
 	status = take_pattern(shoot, &between, false, picture);
+	shoot->unsure = status == 0;
 	free_pictures(shoot, picture);
 	free(picture);
-	return status;
+	return status < 0 ? -1 : 1;
 }
 
 /* may_part: where the pattern before hardly differs, another one may be shown between them. */
@@ -462,12 +460,8 @@ take_pattern(struct shoot *shoot, const struct pattern *pattern, bool may_part,
 	if (shoot->check == CHECK_MIX)
 		b = must_alloc(shoot->cameras, sizeof(*b));
 	/* what is to be seen after a rejected pattern is not known */
-	if (may_part && shoot->unsure) {
-		int seen = show_between(shoot, pattern->level);
-
-		shoot->unsure = seen == 0;
-		status = seen < 0 ? -1 : 1;
-	}
+	if (may_part && shoot->unsure)
+		status = show_between(shoot, pattern->level);
 	for (long tries = shoot->unsure ? shoot->retries : 0;; tries++) {
 		if (again && (show(shoot, pattern->image, &t0) < 0 ||
 		    screen->wait(screen, t0 + shoot->latency_s) < 0))
@@ -492,17 +486,13 @@ take_pattern(struct shoot *shoot, const struct pattern *pattern, bool may_part,
 		shoot->retaken++;
 		if (may_part && tries >= TRIES_BEFORE_BETWEEN && can_part(shoot, pattern->level) &&
 		    (judgement.verdict == PICTURE_OLD || judgement.verdict == PICTURE_ALIKE)) {
-			int seen = show_between(shoot, pattern->level);
-
-			shoot->unsure = seen == 0;
-			status = seen < 0 ? -1 : 1;
+			status = show_between(shoot, pattern->level);
 			may_part = false;
 			again = true;
-			tries = seen > 0 ? -1 : shoot->retries - 1;
+			tries = shoot->unsure ? shoot->retries - 1 : -1;
 		}
 		free_pictures(shoot, a);
-		if (b)
-			free_pictures(shoot, b);
+		free_pictures(shoot, b);
 	}
 	for (size_t i = 0; i < shoot->cameras && status >= 0; i++) {
 		struct frame **last = b ? &b[i] : &a[i];
@@ -518,8 +508,7 @@ take_pattern(struct shoot *shoot, const struct pattern *pattern, bool may_part,
 	}
 	shoot->before_level = pattern->level;
 	free_pictures(shoot, a);
-	if (b)
-		free_pictures(shoot, b);
+	free_pictures(shoot, b);
 	free(a);
 	free(b);
 	return status;
@@ -552,8 +541,6 @@ shoot_end(struct shoot *shoot)
 	}
 	free(shoot->light);
 	free(shoot->before);
-	shoot->light = NULL;
-	shoot->before = NULL;
 	shoot->screen->show(shoot->screen, shoot->black, 0, &shown);
 	if (lost + broken + timeouts)
 		warn(NULL, "cameras lost %llu pictures, %llu came with packets missing, %llu not "

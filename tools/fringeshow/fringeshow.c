@@ -50,13 +50,11 @@ read_images(struct priv *priv, const char *path)
 		priv->image[i].name = own ? must_strdup(own) : must_format("%s %zu", path, i);
 		if (screen_image(frame, &priv->image[i].frame) < 0) {
 			priv->image[i].frame = NULL;
-			fail_prefix(priv->image[i].name);
-			status = -1;
+			status = fail_prefix(priv->image[i].name);
 		}
 		frame_free(frame);
 	}
-	if (source)
-		source_close(source);
+	source_close(source);
 	return status;
 }
 
