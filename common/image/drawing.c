@@ -66,7 +66,7 @@ unsigned char *
 drawing_letters(const char *text, size_t height, size_t margin, size_t most, size_t *w)
 {
 	size_t h = height + 2 * margin, stride;
-	unsigned char *letters;
+	unsigned char *letters = NULL;
 	cairo_surface_t *surface;
 	cairo_t *cr;
 	double size;
@@ -76,19 +76,22 @@ drawing_letters(const char *text, size_t height, size_t margin, size_t most, siz
 		return NULL;
 	}
 	size = fit_letters(text, height, most, w);
-	if (!(size > 0))
+	if (!(size > 0) || *w == 0)
 		return NULL;
 	surface = libcairo.image_surface_create(CAIRO_FORMAT_A8, (int)*w, (int)h);
 	cr = libcairo.create(surface);
 	choose_face(cr, size);
 	libcairo.move_to(cr, 0, (double)(margin + height));
 	libcairo.show_text(cr, text);
+	if (libcairo.status(cr) == CAIRO_STATUS_SUCCESS) {	/* it has limits of its own */
+		libcairo.surface_flush(surface);
+		letters = must_alloc(h, *w);
+		stride = (size_t)libcairo.image_surface_get_stride(surface);
+		for (size_t y = 0; y < h; y++)
+			memcpy(letters + y * *w, libcairo.image_surface_get_data(surface) +
+			    y * stride, *w);
+	}
 	libcairo.destroy(cr);
-	libcairo.surface_flush(surface);
-	letters = must_alloc(h, *w);
-	stride = (size_t)libcairo.image_surface_get_stride(surface);
-	for (size_t y = 0; y < h; y++)
-		memcpy(letters + y * *w, libcairo.image_surface_get_data(surface) + y * stride, *w);
 	libcairo.surface_destroy(surface);
 	return letters;
 }

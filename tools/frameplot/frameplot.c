@@ -850,7 +850,7 @@ const struct stage stage_frameplot = {
 	.name = "frameplot",
 	.summary = "cross-sections of frames as a plot with axes",
 	.options = options,
-	.usual = "row column from to channel difference map",
+	.usual = "row column from to channel difference panels map",
 	STAGE_MEMORY(priv),
 	.traits = STAGE_SINK | STAGE_TABLES | STAGE_UNITS,
 	.init = init,
