@@ -588,14 +588,14 @@ fits_board(const struct extent *e, const struct board *board)
 	return fits(e, board->w, board->h) || fits(e, board->h, board->w);
 }
 
-/* Takes sparse lines off the rim, where chance made the grid larger than the board, and one with gaps
- * where the rest is the whole board. False: it is larger indeed. */
+/* Takes sparse lines off the rim, where chance made the grid larger than the board. False: it is
+ * larger indeed. */
 static bool
 trim(struct grid *grid, const struct board *board)
 {
 	while (grid->n > 0) {
 		struct extent e = extent_of(grid);
-		size_t fewest = SIZE_MAX, wanted, full;
+		size_t fewest = SIZE_MAX, wanted;
 		int which = 0;
 
 		if (fits_board(&e, board))
@@ -610,9 +610,7 @@ trim(struct grid *grid, const struct board *board)
 			}
 		}
 		wanted = grid->n / (size_t)(e.most[which >> 1] - e.least[which >> 1] + 1);
-		full = (size_t)(e.most[1 - (which >> 1)] - e.least[1 - (which >> 1)] + 1);
-		if (2 * fewest >= wanted &&
-		    (fewest == full || grid->n - fewest != board->w * board->h))
+		if (2 * fewest >= wanted)
 			return false;
 		drop_line(grid, which >> 1, which & 1 ? e.most[which >> 1] : e.least[which >> 1]);
 	}
