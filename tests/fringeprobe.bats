@@ -241,7 +241,7 @@ expect(abs(share - .375) < .01, share)'
 	fringeprobe s >report 2>problems
 	grep -q -- "--sign +1 *found" report
 	[[ $(tail -1 report) == *" -G 5 --gray-cell half "* ]]
-	grep -Eq "noise (37|38|39)[.0-9]* levels \(0.4" report
+	grep -Eq "off a sine by (37|38|39)[.0-9]* levels \(0.4" report
 	[ ! -s problems ]
 	images "-p 32 -n 8 --gray column --noise 40"
 	fringeprobe s >report 2>problems
