@@ -764,7 +764,7 @@ write_frames("two.nrrd", Frame(np.zeros((2, 3, 3), "f4"), ["a", "b"]))'
 	fails 2 "--origin: must be two numbers, not 1" phase2depth --calib c.json --origin 1 in.nrrd
 	fails 2 "--projector: must be two numbers, not 1" phase2depth --calib c.json --projector 9 in.nrrd
 	fails 1 "the fringe period is not known: say --period PX" phase2depth --calib c.json in.nrrd
-	fails 1 "the reference plane is not known: say --ref-plane" phase2depth -r ideal in.nrrd
+	fails 1 "the reference plane is not known: say --ref FILE" phase2depth -r ideal in.nrrd
 	fails 1 "depth per radian is not known: say --c" phase2depth --ref in.nrrd in.nrrd
 	fails 1 "input has no channel absphase" phase2depth --calib c.json other.nrrd
 	fails 1 "big.nrrd: is 4 x 4, the input is 3 x 3" phase2depth --ref big.nrrd -c 1 in.nrrd
