@@ -279,7 +279,7 @@ const struct check check_no_fringes = {
 
 /* ---- dark-image ---- */
 
-#define DARK_PIXELS 1024	/* sampled, about */
+#define DARK_PIXELS 512	/* sampled, about */
 #define DARK_MEAN 0.2		/* of the brightest image's, at most */
 #define DARK_LIT 0.5		/* of that, in its brightest image, has a pixel that counts */
 #define DARK_RATIO 1.03		/* of amplitude to mean, in the mean: light has at most 1 */
