@@ -279,53 +279,66 @@ const struct check check_no_fringes = {
 
 /* ---- dark-image ---- */
 
-#define DARK_PIXELS 512	/* sampled, about */
+#define DARK_PIXELS 256		/* sampled, about */
+#define DARK_LEAST 32		/* of them are lit */
 #define DARK_MEAN 0.2		/* of the brightest image's, at most */
 #define DARK_LIT 0.5		/* of that, in its brightest image, has a pixel that counts */
 #define DARK_RATIO 1.03		/* of amplitude to mean, in the mean: light has at most 1 */
 
-/* Of three images: the mean of each and, over lit pixels, of the ratio of amplitude to mean. */
-static double
-find_ratio(const struct capture_fringe *fringe, const struct phase_shift_fit *fit,
-    const struct check_rows *rows, double mean[3])
+/* Three images of a period, at the pixels of a grid. */
+struct three {
+	const struct capture_fringe *fringe;
+	const struct phase_shift_fit *fit;
+	const struct check_rows *rows;
+	struct check_grid grid;
+};
+
+static void
+find_means(const struct three *three, double mean[3])
 {
-	struct check_grid grid = check_grid(rows, DARK_PIXELS);
-	double most = 0, ratio = 0, n = 0;
+	double n = 0;
 
 	memset(mean, 0, 3 * sizeof(*mean));
-	for (int round = 0; round < 2; round++) {
-		for (size_t i = 0; i < grid.rows; i++)
-			for (size_t x = check_grid_shift(&grid, i); x < rows->frame.head.w;
-			    x += grid.step) {
-				double v[3], sum = 0, brightest = 0;
-				struct check_wave wave;
+	for (size_t i = 0; i < three->grid.rows; i++)
+		for (size_t x = check_grid_shift(&three->grid, i); x < three->rows->frame.head.w;
+		    x += three->grid.step, n++)
+			for (size_t k = 0; k < 3; k++) {
+				double v = (double)frame_sample(&three->rows->frame,
+				    three->fringe->plane[k], i, x);
 
-				for (size_t k = 0; k < 3; k++) {
-					v[k] = (double)frame_sample(&rows->frame, fringe->plane[k],
-					    i, x);
-					sum += v[k];
-					brightest = fmax(brightest, v[k]);
-				}
-				if (isnan(sum) || (round && brightest < DARK_LIT * most))
-					continue;
-				n++;
-				for (size_t k = 0; k < 3 && !round; k++)
-					mean[k] += v[k];
-				if (!round)
-					continue;
-				wave = check_wave(fringe, fit, &rows->frame, i, x, NULL);
-				ratio += 3 * hypot(wave.cosine, wave.sine) / sum;
+				mean[k] += isnan(v) ? 0 : v;
 			}
-		for (size_t k = 0; k < 3 && !round; k++) {
-			mean[k] /= n;
-			most = fmax(most, mean[k]);
+	for (size_t k = 0; k < 3; k++)
+		mean[k] /= n;
+}
+
+/* Of amplitude to mean, over the pixels that are as bright as that in some image. */
+static double
+find_ratio(const struct three *three, double lit)
+{
+	double ratio = 0, n = 0;
+
+	for (size_t i = 0; i < three->grid.rows; i++)
+		for (size_t x = check_grid_shift(&three->grid, i); x < three->rows->frame.head.w;
+		    x += three->grid.step) {
+			double sum = 0, brightest = 0;
+			struct check_wave wave;
+
+			for (size_t k = 0; k < 3; k++) {
+				double v = (double)frame_sample(&three->rows->frame,
+				    three->fringe->plane[k], i, x);
+
+				sum += v;
+				brightest = fmax(brightest, v);
+			}
+			if (isnan(sum) || brightest < lit)
+				continue;
+			wave = check_wave(three->fringe, three->fit, &three->rows->frame, i, x,
+			    NULL);
+			ratio += 3 * hypot(wave.cosine, wave.sine) / sum;
+			n++;
 		}
-		if (n < MIN_PIXELS)
-			return 0;
-		if (!round)
-			n = 0;
-	}
-	return ratio / n;
+	return n < DARK_LEAST ? 0 : ratio / n;
 }
 
 static bool
@@ -333,21 +346,23 @@ dark_image_judge(const struct check_facts *facts, const struct check_sample *sam
     struct check_line *line)
 {
 	for (size_t k = 0; k < facts->captures->fringes; k++) {
-		const struct capture_fringe *fringe = &facts->captures->fringe[k];
+		struct three three = { &facts->captures->fringe[k], &facts->fit[k], &sample->in,
+			check_grid(&sample->in, DARK_PIXELS) };
 		char set[CAPTURE_SET_NAME_SIZE];
 		size_t least = 0, most = 0;
 		double mean[3];
 
-		if (fringe->n != 3 || fringe->two_plus_one ||
-		    !(find_ratio(fringe, &facts->fit[k], &sample->in, mean) > DARK_RATIO))
+		if (three.fringe->n != 3 || three.fringe->two_plus_one)
 			continue;
+		find_means(&three, mean);
 		for (size_t i = 1; i < 3; i++) {
 			least = mean[i] < mean[least] ? i : least;
 			most = mean[i] > mean[most] ? i : most;
 		}
-		if (mean[least] < DARK_MEAN * mean[most])
-			return check_fire(line, capture_set_name(fringe, set), "image %zu is dark, "
-			    "of mean %.3g where image %zu has %.3g: its phases are wrong",
+		if (mean[least] < DARK_MEAN * mean[most] &&
+		    find_ratio(&three, DARK_LIT * mean[most]) > DARK_RATIO)
+			return check_fire(line, capture_set_name(three.fringe, set), "image %zu is "
+			    "dark, of mean %.3g where image %zu has %.3g: its phases are wrong",
 			    least + 1, mean[least], most + 1, mean[most]);
 	}
 	return false;
