@@ -163,18 +163,8 @@ struct look {
 	struct block_sums block[BLOCKS];
 	double *product;		/* of all blocks */
 	const struct phase_shift_fit *fit;	/* by the shifts found last */
+	struct pool pool;
 };
-
-static void
-look_free(struct look *look)
-{
-	free(look->sample);
-	free(look->square);
-	free(look->scale);
-	free(look->taper);
-	free(look->share);
-	free(look->product);
-}
 
 /* Chooses the grid, and allocates memory for its pixels. */
 static void
@@ -187,13 +177,13 @@ look_allocate(struct look *look)
 	look->columns = (w + look->step - 1) / look->step;
 	look->rows = (h + look->step - 1) / look->step;
 	pixels = look->columns * look->rows;
-	look->sample = must_alloc(pixels, n * sizeof(*look->sample));
-	look->square = must_alloc(pixels, sizeof(*look->square));
-	look->share = must_alloc(look->columns, BLOCKS_ACROSS * sizeof(*look->share));
-	look->product = must_alloc(BLOCKS * n, n * sizeof(*look->product));
+	look->sample = pool_alloc(&look->pool, pixels, n * sizeof(*look->sample));
+	look->square = pool_alloc(&look->pool, pixels, sizeof(*look->square));
+	look->share = pool_alloc(&look->pool, look->columns, BLOCKS_ACROSS * sizeof(*look->share));
+	look->product = pool_alloc(&look->pool, BLOCKS * n, n * sizeof(*look->product));
 	if (n < MIN_FREE_IMAGES) {
-		look->scale = must_alloc(pixels, sizeof(*look->scale));
-		look->taper = must_alloc(pixels, sizeof(*look->taper));
+		look->scale = pool_alloc(&look->pool, pixels, sizeof(*look->scale));
+		look->taper = pool_alloc(&look->pool, pixels, sizeof(*look->taper));
 	}
 	for (size_t b = 0; b < BLOCKS; b++)
 		look->block[b].product = look->product + b * n * n;
@@ -736,6 +726,7 @@ struct ripple_lines {
 	struct ripple_line *line;
 	float *sample;			/* n of each pixel; the first is NaN where one is missing */
 	float *phase, *cosine, *sine;	/* of twice the phase; NaN: none */
+	struct pool pool;
 };
 
 struct ripple {
@@ -750,7 +741,7 @@ make_lines(struct ripple_lines *lines)
 	const struct frame_head *head = &lines->look->in->head;
 
 	/* across / (across / LINES) is less than twice LINES */
-	lines->line = must_alloc(2 * 2 * LINES, sizeof(*lines->line));
+	lines->line = pool_alloc(&lines->pool, 2 * 2 * LINES, sizeof(*lines->line));
 	for (int column = 0; column < 2; column++) {
 		size_t n = column ? head->h : head->w, across = column ? head->w : head->h;
 		size_t step = across / LINES ? across / LINES : 1;
@@ -761,10 +752,10 @@ make_lines(struct ripple_lines *lines)
 			lines->pixels += n;
 		}
 	}
-	lines->sample = must_alloc(lines->pixels * lines->n, sizeof(*lines->sample));
-	lines->phase = must_alloc(lines->pixels, sizeof(*lines->phase));
-	lines->cosine = must_alloc(lines->pixels, sizeof(*lines->cosine));
-	lines->sine = must_alloc(lines->pixels, sizeof(*lines->sine));
+	lines->sample = pool_alloc(&lines->pool, lines->pixels * lines->n, sizeof(*lines->sample));
+	lines->phase = pool_alloc(&lines->pool, lines->pixels, sizeof(*lines->phase));
+	lines->cosine = pool_alloc(&lines->pool, lines->pixels, sizeof(*lines->cosine));
+	lines->sine = pool_alloc(&lines->pool, lines->pixels, sizeof(*lines->sine));
 }
 
 static void
@@ -1333,11 +1324,7 @@ smooth_phase(const struct look *look, struct capture_fringe *fringe, struct phas
 	make_lines(&lines);
 	run_for(look->run, lines.count, read_line, &lines);
 	improve_shifts(&lines, better.shift_rad, &ripple);
-	free(lines.line);
-	free(lines.sample);
-	free(lines.phase);
-	free(lines.cosine);
-	free(lines.sine);
+	pool_free(&lines.pool);
 	found->checked = ripple.known;
 	found->total_rad = hypot(found->error_rad, ripple.systematic_rad);
 	if (!ripple.known || (ripple.error_rad > found->error_rad &&
@@ -1437,7 +1424,7 @@ step_search_run(struct step_search *search, struct run *run, const struct frame 
 			look.least_amplitude = fmaxf(look.least_amplitude, 2);
 		look_begin(&look);
 		status = search_set(search, &look, fringe, search->expected + n, &fit[f]);
-		look_free(&look);
+		pool_free(&look.pool);
 		shift_rad = must_resize(shift_rad, n + fringe->n, sizeof(*shift_rad));
 		memcpy(shift_rad + n, fringe->shift_rad, fringe->n * sizeof(*shift_rad));
 		n += fringe->n;
