@@ -296,9 +296,7 @@ void
 cloud_free(struct cloud *cloud)
 {
 	for (int k = 0; k < 3; k++) {
-		free(cloud->xyz[k]);
-		free(cloud->normal[k]);
-		free(cloud->value[k]);
+		free_all(cloud->xyz[k], cloud->normal[k], cloud->value[k]);
 	}
 	free(cloud->index);
 	grid_free(&cloud->grid);
@@ -864,10 +862,6 @@ cloud_turned(const struct cloud *cloud)
 	}
 	for (size_t c = 0; c < grid->cells; c++)
 		wrong += count[c][0] < count[c][1] ? count[c][0] : count[c][1];
-	free(link);
-	free(piece);
-	free(size);
-	free(against);
-	free(count);
+	free_all(link, piece, size, against, count);
 	return (double)wrong / (double)grid->cells;
 }

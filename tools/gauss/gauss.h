@@ -56,7 +56,6 @@ struct gauss_rows {
 	 * scratch_bytes. */
 	size_t (*plan_tiles)(struct gauss *, size_t w);
 	/* struct body's `rows`. */
-	void (*filter)(const struct run *, const struct frame *in, struct frame *out, size_t y0,
-	    size_t y1, const struct row_scratch *);
+	body_rows *filter;
 };
 LEVELS_OF(gauss_rows)
