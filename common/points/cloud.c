@@ -295,9 +295,8 @@ cloud_sort(struct run *run, struct cloud *cloud, double cell)
 void
 cloud_free(struct cloud *cloud)
 {
-	for (int k = 0; k < 3; k++) {
+	for (int k = 0; k < 3; k++)
 		free_all(cloud->xyz[k], cloud->normal[k], cloud->value[k]);
-	}
 	free(cloud->index);
 	grid_free(&cloud->grid);
 	*cloud = (struct cloud){ 0 };
