@@ -284,6 +284,7 @@ static int
 take_picture(struct run *run, struct laser_picture *picture)
 {
 	const struct rig *rig = &picture->rig;
+	int status;
 
 	if (frame_new_named(rig->w, rig->h, 1, SAMPLE_FLOAT, NULL, &picture->out) < 0)
 		return -1;

@@ -2,11 +2,8 @@
 #pragma once
 
 #include "base/cpu_level.h"
-#include "frame/frame.h"
 #include "gauss.block.h"
-
-struct row_scratch;
-struct run;
+#include "run/stage.h"
 
 #define GAUSS_SIZE_MOST 101
 #define GAUSS_RADIUS_MOST (GAUSS_SIZE_MOST / 2)

@@ -8,7 +8,6 @@
 #include "run/check.h"
 #include "unwrap/absolute.h"
 
-struct row_scratch;
 struct run;
 
 /* ---- unwrap_sequence.c: the phases, and the sequence of signals that orders them ---- */
