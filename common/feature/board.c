@@ -9,6 +9,7 @@
 
 #include "base/numbers.h"
 #include "base/process.h"
+#include "base/text.h"
 
 #define FIELDS "u v sigma i j"
 #define N_FIELDS 5
@@ -85,7 +86,7 @@ int
 board_read_keys(const char *path, const struct meta *meta, struct board *board)
 {
 	const char *kind = meta_get(meta, "board_kind");
-	int k = 0;
+	int k = word_find(board_kinds, kind);
 
 	if (read_sides(path, meta, board) < 0 ||
 	    meta_number(meta, "board_spacing_mm", 0, &board->spacing_mm) < 0)
@@ -93,9 +94,7 @@ board_read_keys(const char *path, const struct meta *meta, struct board *board)
 	if (!(board->spacing_mm >= 0 && isfinite(board->spacing_mm)))
 		return fail(path, "key board_spacing_mm: must be positive, not %g",
 		    board->spacing_mm);
-	while (kind && board_kinds[k] && strcmp(kind, board_kinds[k]) != 0)
-		k++;
-	if (!board_kinds[k])
+	if (kind && k < 0)
 		return fail(path, "key board_kind: '%.40s' is none that is known", kind);
 	if (kind)
 		board->kind = (enum board_kind)k;
@@ -244,7 +243,7 @@ mix_row(const struct frame *picture, const size_t c[3], size_t n, size_t y, floa
 int
 board_picture(const struct frame *picture, const char *channel, struct frame **gray)
 {
-	struct frame_head head;
+	const size_t w = picture->head.w, h = picture->head.h;
 	size_t c[3], n;
 	int status;
 
@@ -252,10 +251,8 @@ board_picture(const struct frame *picture, const char *channel, struct frame **g
 		return fail(NULL, "the input is a table, not a picture");
 	if (choose_channels(&picture->head, channel, c, &n) < 0)
 		return -1;
-	head_init(&head, picture->head.w, picture->head.h, 1, SAMPLE_FLOAT);
-	status = frame_new(&head, gray);
-	head_free(&head);
-	for (size_t y = 0; y < picture->head.h && status == 0; y++)
+	status = frame_new_named(w, h, 1, SAMPLE_FLOAT, NULL, gray);
+	for (size_t y = 0; y < h && status == 0; y++)
 		mix_row(picture, c, n, y, frame_floats(*gray, 0, y));
 	return status;
 }
@@ -291,18 +288,16 @@ bin_row(const struct frame *gray, size_t bin, size_t y, float *restrict sum, str
 int
 board_binned(const struct frame *gray, size_t bin, struct frame **out)
 {
-	struct frame_head head;
+	const size_t w = gray->head.w / bin, h = gray->head.h / bin;
 	float *sum;
 	int status;
 
 	if (bin == 1)
 		return frame_duplicate(gray, out);
-	head_init(&head, gray->head.w / bin, gray->head.h / bin, 1, SAMPLE_FLOAT);
 	sum = must_alloc(gray->head.w, sizeof(*sum));
-	status = frame_new(&head, out);
-	for (size_t y = 0; y < head.h && status == 0; y++)
+	status = frame_new_named(w, h, 1, SAMPLE_FLOAT, NULL, out);
+	for (size_t y = 0; y < h && status == 0; y++)
 		bin_row(gray, bin, y, sum, *out);
 	free(sum);
-	head_free(&head);
 	return status;
 }

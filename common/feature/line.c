@@ -208,9 +208,7 @@ make_room(struct line_map *map, size_t w, size_t h, size_t n)
 	if (n > map->room) {
 		size_t room = n + n / 2;
 
-		free(map->order);
-		free(map->chain);
-		free(map->used);
+		free_all(map->order, map->chain, map->used);
 		map->order = must_alloc(room, sizeof(*map->order));
 		map->chain = must_alloc(2 * room, sizeof(*map->chain));
 		map->used = must_alloc(1, room);
@@ -768,7 +766,6 @@ struct line_pass {
 	struct line_finder *finder;
 	const struct line_image *image;
 	atomic_size_t next;
-	atomic_bool failed;
 	float *strongest;		/* of each row of tiles; NULL: candidates are wanted */
 };
 
@@ -845,11 +842,7 @@ free_image(struct line_finder *finder)
 {
 	for (size_t i = 0; finder->found && i < finder->tiles_y; i++)
 		free(finder->found[i].v);
-	free(finder->found);
-	free(finder->least);
-	free(finder->largest);
-	free(finder->active);
-	free(finder->work);
+	free_all(finder->found, finder->least, finder->largest, finder->active, finder->work);
 	finder->found = NULL;
 	finder->least = finder->largest = finder->work = NULL;
 	finder->active = NULL;
@@ -862,15 +855,8 @@ line_finder_free(struct line_finder *finder)
 	if (!finder)
 		return;
 	free_image(finder);
-	free(finder->all.v);
-	free(finder->filter.weight);
-	free(finder->map.at);
-	free(finder->map.order);
-	free(finder->map.chain);
-	free(finder->map.used);
-	free(finder->map.point);
-	free(finder->map.way);
-	free(finder);
+	free_all(finder->all.v, finder->filter.weight, finder->map.at, finder->map.order,
+	    finder->map.chain, finder->map.used, finder->map.point, finder->map.way, finder);
 }
 
 void
@@ -1004,23 +990,19 @@ search(void *arg, size_t thread)
 		struct line_candidates *found = &finder->found[i];
 
 		found->n = 0;
-		if (finder->level->search(&finder->filter, pass->image, i,
+		finder->level->search(&finder->filter, pass->image, i,
 		    finder->active + i * finder->tiles_x, work,
-		    pass->strongest ? &pass->strongest[i] : NULL, found) < 0) {
-			atomic_store(&pass->failed, true);
-			return;
-		}
+		    pass->strongest ? &pass->strongest[i] : NULL, found);
 	}
 }
 
-static int
+static void
 all_rows(struct line_pass *pass, struct run *run, void (*fn)(void *, size_t))
 {
 	size_t threads = (size_t)run->threads;
 
 	atomic_store(&pass->next, 0);
 	run_for(run, threads < pass->finder->tiles_y ? threads : pass->finder->tiles_y, fn, pass);
-	return atomic_load(&pass->failed) ? fail_memory() : 0;
 }
 
 void
@@ -1098,7 +1080,7 @@ line_find_listed(struct line_finder *finder, const struct line_image *image,
 	}
 }
 
-int
+void
 line_find(struct line_finder *finder, struct run *run, const struct line_image *image,
     struct line_points *to)
 {
@@ -1106,30 +1088,26 @@ line_find(struct line_finder *finder, struct run *run, const struct line_image *
 	bool all = finder->filter.options.all_tiles;
 
 	make_image(finder, run, image);
-	if (!all && all_rows(&pass, run, ranges) < 0)
-		return -1;
+	if (!all)
+		all_rows(&pass, run, ranges);
 	choose_tiles(finder, all);
-	if (all_rows(&pass, run, search) < 0)
-		return -1;
+	all_rows(&pass, run, search);
 	gather(finder);
 	line_find_listed(finder, image, to);
-	return 0;
 }
 
-int
-line_strongest(struct line_finder *finder, struct run *run, const struct line_image *image,
-    double *response)
+double
+line_strongest(struct line_finder *finder, struct run *run, const struct line_image *image)
 {
 	struct line_pass pass = { .finder = finder, .image = image };
-	int status;
+	double response = 0;
 
-	*response = 0;
 	make_image(finder, run, image);
 	pass.strongest = must_alloc(finder->tiles_y, sizeof(*pass.strongest));
 	choose_tiles(finder, true);
-	status = all_rows(&pass, run, search);
+	all_rows(&pass, run, search);
 	for (size_t i = 0; i < finder->tiles_y; i++)	/* an fmax crashes GCC 12 for aarch64 */
-		*response = pass.strongest[i] > *response ? pass.strongest[i] : *response;
+		response = pass.strongest[i] > response ? pass.strongest[i] : response;
 	free(pass.strongest);
-	return status;
+	return response;
 }

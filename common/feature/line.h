@@ -81,11 +81,10 @@ void line_finder_set_thresholds(struct line_finder *, double low, double high);
  * calls below set it. */
 void line_finder_set_region(struct line_finder *, size_t w, size_t h);
 /* The points of an image, on all threads of the run; valid until the next call. Points of a line
- * that bends are moved outwards by what smoothing moved them inwards, but with `plain`. -1 after
- * fail(). */
-int line_find(struct line_finder *, struct run *, const struct line_image *, struct line_points *);
-/* The strongest response in the region, in whatever direction. -1 after fail(). */
-int line_strongest(struct line_finder *, struct run *, const struct line_image *, double *response);
+ * that bends are moved outwards by what smoothing moved them inwards, but with `plain`. */
+void line_find(struct line_finder *, struct run *, const struct line_image *, struct line_points *);
+/* The strongest response in the region, in whatever direction. */
+double line_strongest(struct line_finder *, struct run *, const struct line_image *);
 /* Of the last image: do most points have a partner at one distance, with no gap between the two, as
  * the edges of one wide line have? *distance: in px. */
 bool line_points_paired(struct line_finder *, const struct line_image *,
@@ -211,9 +210,9 @@ struct line_level {
 	void (*ranges)(const struct line_filter *, const struct line_image *, size_t tile_row,
 	    float *work, float *least, float *largest);
 	/* Appends the candidates of the active tiles of a row of tiles that are points, with their
-	 * widths, in the order of rows and columns. -1: no memory. With `strongest`, which holds
-	 * the largest response up to now, it keeps that alone. */
-	int (*search)(const struct line_filter *, const struct line_image *, size_t tile_row,
+	 * widths, in the order of rows and columns. With `strongest`, which holds the largest
+	 * response up to now, it keeps that alone. */
+	void (*search)(const struct line_filter *, const struct line_image *, size_t tile_row,
 	    const bool *active, float *work, float *strongest, struct line_candidates *);
 };
 

@@ -302,24 +302,8 @@ line_tile_ranges(const struct line_filter *f, const struct line_image *image, si
 
 /* ---- candidates ---- */
 
-static int
-line_add(struct line_candidates *to, const struct line_candidate *c)
-{
-	if (to->n == to->room) {
-		size_t room = to->room ? 2 * to->room : 64;
-		struct line_candidate *v = realloc(to->v, room * sizeof(*v));
-
-		if (!v)
-			return -1;
-		to->v = v;
-		to->room = room;
-	}
-	to->v[to->n++] = *c;
-	return 0;
-}
-
 /* The pixel whose derivatives are lane i of five, whose response is above the threshold. */
-static int
+static void
 line_candidate_at(const struct line_filter *f, size_t x, size_t y,
     const float five[DERIVATIVES][CPU_VECTOR_BYTES / 4], size_t i, float *strongest,
     struct line_candidates *to)
@@ -331,11 +315,11 @@ line_candidate_at(const struct line_filter *f, size_t x, size_t y,
 	float t;
 
 	if (x - region[0] >= region[2] || y - region[1] >= region[3])
-		return 0;	/* x below region[0] wraps */
+		return;		/* x below region[0] wraps */
 	c.response = -across.lambda;
 	if (strongest) {
 		*strongest = c.response > *strongest ? c.response : *strongest;
-		return 0;
+		return;
 	}
 	t = line_offset(across, five[DERIVATIVE_X][i], five[DERIVATIVE_Y][i]);
 	c.nu = across.nu;
@@ -343,8 +327,9 @@ line_candidate_at(const struct line_filter *f, size_t x, size_t y,
 	c.du = t * c.nu;
 	c.dv = t * c.nv;
 	if (!(px_abs(c.du) <= f->limit && px_abs(c.dv) <= f->limit))
-		return 0;
-	return line_add(to, &c);
+		return;
+	line_candidates_room(to, to->n + 1);
+	to->v[to->n++] = c;
 }
 
 typedef int32_t line_whole __attribute__((vector_size(CPU_VECTOR_BYTES)));
@@ -432,7 +417,7 @@ line_fill_band(const struct line_image *image, const struct line_band *band, siz
 
 /* One row of pixels x0 <= x < x1 from row[0 .. 2 radius] of the band, whose column 0 is
  * x0 - radius. */
-static int
+static void
 line_search_row(const struct line_filter *f, const float *const *row, size_t x0, size_t x1,
     size_t y, float *const column[3], float *strongest, struct line_candidates *to)
 {
@@ -452,12 +437,11 @@ line_search_row(const struct line_filter *f, const float *const *row, size_t x0,
 		derivative_along(&f->kernels, from, true, false, five);
 		memcpy(values, five, sizeof(values));
 		for (size_t k = 0; k < line_least(DERIVATIVE_LANES, n - i); k++) {
-			if (mask[k] && line_candidate_at(f, x0 + i + k, y, (const float (*)
-			    [DERIVATIVE_LANES])values, k, strongest, to) < 0)
-				return -1;
+			if (mask[k])
+				line_candidate_at(f, x0 + i + k, y, (const float (*)
+				    [DERIVATIVE_LANES])values, k, strongest, to);
 		}
 	}
-	return 0;
 }
 
 /* Keeps those candidates from `first` on that are points. */
@@ -480,7 +464,7 @@ line_refine_run(const struct line_filter *f, const struct line_image *image,
 	to->n = kept;
 }
 
-static int
+static void
 line_search_run(const struct line_filter *f, const struct line_image *image, size_t y0, size_t x0,
     size_t x1, float *work, float *strongest, struct line_candidates *to)
 {
@@ -495,16 +479,14 @@ line_search_run(const struct line_filter *f, const struct line_image *image, siz
 	for (size_t y = 0; y < rows; y++) {
 		for (size_t i = 0; i <= 2 * r; i++)
 			row[i] = band.v + (from + y + i) * stride + band.before - r;
-		if (line_search_row(f, row, x0, x1, y0 + y, column, strongest, to) < 0)
-			return -1;
+		line_search_row(f, row, x0, x1, y0 + y, column, strongest, to);
 	}
 	if (to->n == first)
-		return 0;
+		return;
 	line_fill_band(image, &band, y0, x0, x1, 0, from);
 	line_fill_band(image, &band, y0, x0, x1, end, end + from);
 	line_refine_run(f, image, &band, y0, x0,
 	    work + (f->tile_h + 2 * band.above + 4) * stride, first, to);
-	return 0;
 }
 
 static int
@@ -515,7 +497,7 @@ line_by_place(const void *a, const void *b)
 	return p->y != q->y ? (p->y < q->y ? -1 : 1) : p->x < q->x ? -1 : p->x > q->x;
 }
 
-static int
+static void
 line_search(const struct line_filter *f, const struct line_image *image, size_t tile_row,
     const bool *active, float *work, float *strongest, struct line_candidates *to)
 {
@@ -528,14 +510,12 @@ line_search(const struct line_filter *f, const struct line_image *image, size_t 
 			end++;
 		if (end == t)
 			continue;
-		if (line_search_run(f, image, tile_row * f->tile_h, t * f->tile_w,
-		    line_least(end * f->tile_w, image->w), work, strongest, to) < 0)
-			return -1;
+		line_search_run(f, image, tile_row * f->tile_h, t * f->tile_w,
+		    line_least(end * f->tile_w, image->w), work, strongest, to);
 		t = end;
 	}
 	if (to->n > first)	/* the order does not depend on which tiles are neighbours */
 		qsort(to->v + first, to->n - first, sizeof(*to->v), line_by_place);
-	return 0;
 }
 
 #define LINE_LEVEL_FUNCTIONS { line_band_work, line_tile_ranges, line_search }

@@ -165,17 +165,6 @@ struct look {
 	const struct phase_shift_fit *fit;	/* by the shifts found last */
 };
 
-static void
-look_free(struct look *look)
-{
-	free(look->sample);
-	free(look->square);
-	free(look->scale);
-	free(look->taper);
-	free(look->share);
-	free(look->product);
-}
-
 /* Chooses the grid, and allocates memory for its pixels. */
 static void
 look_allocate(struct look *look)
@@ -1333,11 +1322,7 @@ smooth_phase(const struct look *look, struct capture_fringe *fringe, struct phas
 	make_lines(&lines);
 	run_for(look->run, lines.count, read_line, &lines);
 	improve_shifts(&lines, better.shift_rad, &ripple);
-	free(lines.line);
-	free(lines.sample);
-	free(lines.phase);
-	free(lines.cosine);
-	free(lines.sine);
+	free_all(lines.line, lines.sample, lines.phase, lines.cosine, lines.sine);
 	found->checked = ripple.known;
 	found->total_rad = hypot(found->error_rad, ripple.systematic_rad);
 	if (!ripple.known || (ripple.error_rad > found->error_rad &&
@@ -1437,7 +1422,8 @@ step_search_run(struct step_search *search, struct run *run, const struct frame 
 			look.least_amplitude = fmaxf(look.least_amplitude, 2);
 		look_begin(&look);
 		status = search_set(search, &look, fringe, search->expected + n, &fit[f]);
-		look_free(&look);
+		free_all(look.sample, look.square, look.scale, look.taper, look.share,
+		    look.product);
 		shift_rad = must_resize(shift_rad, n + fringe->n, sizeof(*shift_rad));
 		memcpy(shift_rad + n, fringe->shift_rad, fringe->n * sizeof(*shift_rad));
 		n += fringe->n;

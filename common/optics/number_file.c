@@ -1032,23 +1032,16 @@ number_edit_text(const char *path, const char *text, size_t n, const struct numb
 {
 	const char *start = json_blank(text + byte_order_mark(text, n), text + n);
 	struct editing editing = { path, text, text + n, start, edit, edits, NULL };
-	size_t written = 0;
-	int status;
+	struct text written;
 
 	*out = NULL;
 	if (*start && strchr("+-.0123456789", *start) && strncmp(start, "---", 3) != 0)
 		return fail(path, "is a list of numbers without names: %s has no place there",
 		    edit[0].name);
-	editing.out = open_memstream(out, &written);
-	if (!editing.out)
-		return fail_memory();
+	editing.out = text_open(&written);
 	(*start == '<' ? edit_xml : *start == '{' ? edit_json : edit_yaml)(&editing);
-	status = ferror(editing.out) ? -1 : 0;
-	if (fclose(editing.out) != 0 || status < 0)
-		status = fail_memory();
-	if (status == 0)
-		status = check(&editing, *out, written);
-	if (status == 0)
+	*out = text_close(&written, &n);
+	if (check(&editing, *out, n) == 0)
 		return 0;
 	free(*out);
 	*out = NULL;

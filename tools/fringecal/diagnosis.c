@@ -291,9 +291,7 @@ diagnosis_free(struct diagnosis *d)
 {
 	for (size_t i = 0; i < d->devices; i++)
 		free(d->device[i].hull);
-	free(d->device);
-	free(d->view);
-	free(d->pair);
+	free_all(d->device, d->view, d->pair);
 	*d = (struct diagnosis){ 0 };
 }
 

@@ -238,9 +238,9 @@ struct projector_ripple {
  * A point for each of n corners (camera pixels, (0, 0) the centre of the first; NaN: no such
  * corner) from the maps of u and of v. No window reaches past the nearest other corner. Adds to
  * ripple[0] (of u) and ripple[1] (of v); NULL: not wanted. Where the scale of sigma is not known,
- * the median corner's residual gives it. -1 after fail(): out of memory.
+ * the median corner's residual gives it.
  */
-int projector_points(const struct coordinate_map map[2], const double (*corner)[2], size_t n,
+void projector_points(const struct coordinate_map map[2], const double (*corner)[2], size_t n,
     struct projector_point *out, struct projector_ripple ripple[2]);
 
 /* The rms that the harmonics 2 and up have, in projector pixels; *strongest: the one with the

@@ -328,7 +328,7 @@ find_scale(const struct projector_point *point, size_t n, size_t axis)
 	return median > 0 ? (double)median : 1;
 }
 
-int
+void
 projector_points(const struct coordinate_map map[2], const double (*corner)[2], size_t n,
     struct projector_point *out, struct projector_ripple ripple[2])
 {
@@ -360,7 +360,6 @@ projector_points(const struct coordinate_map map[2], const double (*corner)[2], 
 		if (point->fault != PROJECTOR_POINT_GOOD)
 			point->uv[0] = point->uv[1] = point->sigma[0] = point->sigma[1] = NAN;
 	}
-	return 0;
 }
 
 double
@@ -561,13 +560,13 @@ add_points(struct phase_views *views, struct calib_problem *problem, size_t proj
 	struct projector_point *found = must_alloc(view->n + 1, sizeof(*found));
 	struct calib_point *point = must_alloc(view->n + 1, sizeof(*point));
 	size_t n = 0;
-	int status;
+	int status = 0;
 
 	for (size_t k = 0; k < view->n; k++) {
 		corner[k][0] = (own[k].u - crop->first[0]) / crop->bin[0];
 		corner[k][1] = (own[k].v - crop->first[1]) / crop->bin[1];
 	}
-	status = projector_points(map, (const double (*)[2])corner, view->n, found, views->ripple);
+	projector_points(map, (const double (*)[2])corner, view->n, found, views->ripple);
 	for (size_t k = 0; k < view->n && status == 0; k++) {
 		views->corners++;
 		views->count[found[k].fault]++;
@@ -577,9 +576,7 @@ add_points(struct phase_views *views, struct calib_problem *problem, size_t proj
 	}
 	if (status == 0 && n >= CALIB_FEWEST_POINTS)
 		calib_problem_add_view(problem, projector, view->pose, view->device, point, n);
-	free(corner);
-	free(found);
-	free(point);
+	free_all(corner, found, point);
 	return status;
 }
 

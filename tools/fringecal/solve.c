@@ -84,11 +84,7 @@ residuals_init(struct residuals *r, const struct calib_problem *problem)
 void
 residuals_free(struct residuals *r)
 {
-	free(r->parameter);
-	free(r->state);
-	free(r->scale);
-	free(r->weight);
-	free(r->memory);
+	free_all(r->parameter, r->state, r->scale, r->weight, r->memory);
 	*r = (struct residuals){ 0 };
 }
 
@@ -244,10 +240,7 @@ rows_make(struct residuals *r, struct rows *rows)
 static void
 rows_free(struct rows *rows)
 {
-	free(rows->x);
-	free(rows->begin);
-	free(rows->state);
-	free(rows->value);
+	free_all(rows->x, rows->begin, rows->state, rows->value);
 }
 
 /* Adds one row's part; its last six elements are the pose's. */
@@ -330,15 +323,6 @@ accumulate(const struct residuals *r, const struct rows *rows, struct normal *no
 			normal->matrix[j * normal->n + i] = normal->matrix[i * normal->n + j];
 }
 
-static void
-normal_free(struct normal *normal)
-{
-	free(normal->matrix);
-	free(normal->diagonal);
-	free(normal->weakest);
-	*normal = (struct normal){ 0 };
-}
-
 /* At the residuals' parameters. */
 static void
 normal_make(struct residuals *r, struct normal *normal)
@@ -374,10 +358,7 @@ normal_make(struct residuals *r, struct normal *normal)
 		    n * sizeof(*normal->weakest));
 	}
 	rows_free(&rows);
-	free(block);
-	free(B);
-	free(g);
-	free(work);
+	free_all(block, B, g, work);
 }
 
 /* The covariance of the problem's parameters, for residuals of variance 1; false where the normal
@@ -982,7 +963,7 @@ get_covariance(struct solve *solve, struct calib_solution *s)
 		    "does as well", names, s->condition);
 	for (size_t i = 0; i < s->parameters * s->parameters; i++)
 		s->covariance[i] *= s->variance;
-	normal_free(&normal);
+	free_all(normal.matrix, normal.diagonal, normal.weakest);
 	return status < 0 || check_places(problem, s) < 0 ? -1 : check_focal(problem, s);
 }
 
@@ -1016,19 +997,10 @@ solve_result(struct solve *solve, struct calib_solution *s)
 void
 calib_solution_free(struct calib_solution *solution)
 {
-	free(solution->intrinsics);
-	free(solution->device);
-	free(solution->rotation);
-	free(solution->board);
-	free(solution->residual);
-	free(solution->view_rms);
-	free(solution->view_excess);
-	free(solution->view_used);
-	free(solution->device_rms);
-	free(solution->device_used);
-	free(solution->device_scale);
-	free(solution->device_excess);
-	free(solution->covariance);
+	free_all(solution->intrinsics, solution->device, solution->rotation, solution->board,
+	    solution->residual, solution->view_rms, solution->view_excess, solution->view_used,
+	    solution->device_rms, solution->device_used, solution->device_scale,
+	    solution->device_excess, solution->covariance);
 	*solution = (struct calib_solution){ 0 };
 }
 
@@ -1212,15 +1184,8 @@ static void
 free_solve(struct solve *solve)
 {
 	residuals_free(&solve->residuals);
-	free(solve->x);
-	free(solve->base);
-	free(solve->scratch);
-	free(solve->state);
-	free(solve->scale);
-	free(solve->excess);
-	free(solve->device_excess);
-	free(solve->rejected);
-	free(solve->holding);
+	free_all(solve->x, solve->base, solve->scratch, solve->state, solve->scale, solve->excess,
+	    solve->device_excess, solve->rejected, solve->holding);
 }
 
 /* From the start values, which `start` finds, to the parameters. `more`: steps of a descent that is

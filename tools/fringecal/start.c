@@ -146,9 +146,7 @@ closed_form_homography(const struct calib_board *board, const struct calib_point
 	*error = fits ? weight[n + n / 2] : 0;
 	if (fits)
 		denormalise(h, &of_board, &of_pixels, H);
-	free(x);
-	free(u);
-	free(weight);
+	free_all(x, u, weight);
 	return fits;
 }
 
@@ -767,10 +765,6 @@ calib_start(struct calib_problem *problem, double *parameter)
 		status = placing_devices(&start);
 	if (status == 0)
 		put_parameters(&start, parameter);
-	free(start.H);
-	free(start.seen);
-	free(start.core);
-	free(start.device);
-	free(start.placed);
+	free_all(start.H, start.seen, start.core, start.device, start.placed);
 	return status;
 }

@@ -37,9 +37,7 @@ jacobian_new(struct jacobian *rows, size_t n, size_t parameters)
 static void
 jacobian_free(struct jacobian *rows)
 {
-	free(rows->J);
-	free(rows->M);
-	free(rows->fits);
+	free_all(rows->J, rows->M, rows->fits);
 }
 
 /* Takes the motions out of all rows of J that M fits best to those that count; M becomes another

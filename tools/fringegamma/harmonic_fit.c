@@ -77,10 +77,7 @@ pixels_take(const struct frame *in, const size_t *plane, size_t images, double m
 		out->v = must_alloc(out->n, images * sizeof(*out->v));
 		rows->copy_pixels(&choice, least, middle, stride, out);
 	}
-	free(choice.swing);
-	free(choice.mean);
-	free(choice.saturated);
-	free(space);
+	free_all(choice.swing, choice.mean, choice.saturated, space);
 	return status;
 }
 
@@ -484,9 +481,6 @@ fit_harmonics(struct run *run, const struct pixels *pixels, struct harmonic_fit 
 	status = prepare(&f);
 	if (status == 0)
 		status = iterate(run, &f, sum, space);
-	free(f.pixel);
-	free(f.part);
-	free(sum);
-	free(space);
+	free_all(f.pixel, f.part, sum, space);
 	return status;
 }

@@ -38,11 +38,7 @@ field_new(struct image *const *image, size_t n, int axis, double noise, struct f
 static void
 field_free(struct field *field)
 {
-	free(field->v);
-	free(field->lit);
-	free(field->lit_at);
-	free(field->scratch);
-	free(field->pair);
+	free_all(field->v, field->lit, field->lit_at, field->scratch, field->pair);
 	*field = (struct field){ 0 };
 }
 
@@ -1213,11 +1209,7 @@ find_candidates(const struct sets *sets, struct candidate *found)
 		if (candidate_look(sets, &found[k], look_thin(sets)))
 			found[n++] = found[k];
 	qsort(found, n, sizeof(*found), compare_candidates);
-	free(keys.slot);
-	free(thinned.slot);
-	free(keys.key);
-	free(thinned.key);
-	free(ranked);
+	free_all(keys.slot, thinned.slot, keys.key, thinned.key, ranked);
 	return n;
 }
 
@@ -1599,10 +1591,7 @@ sets_free(struct sets *sets)
 		field_free(&sets->field[axis]);
 	for (size_t k = 0; k < SETS_MOST; k++)
 		fringe_set_free(&sets->fringe[k]);
-	free(sets->gram);
-	free(sets->kind);
-	free(sets->set);
-	free(sets->other);
+	free_all(sets->gram, sets->kind, sets->set, sets->other);
 	*sets = (struct sets){ 0 };
 }
 

@@ -25,16 +25,11 @@ static void
 search_free(struct gray_search *search)
 {
 	for (size_t i = 0; i < GRAY_IMAGES_MOST && search->image; i++)
-		for (int axis = 0; axis < 2; axis++) {
-			free(search->image[i].bit[axis]);
-			free(search->image[i].side[axis]);
-			free(search->image[i].edge[axis]);
-		}
-	for (int axis = 0; axis < 2; axis++) {
-		free(search->seen[axis]);
-		free(search->low[axis]);
-		free(search->high[axis]);
-	}
+		for (int axis = 0; axis < 2; axis++)
+			free_all(search->image[i].bit[axis], search->image[i].side[axis],
+			    search->image[i].edge[axis]);
+	for (int axis = 0; axis < 2; axis++)
+		free_all(search->seen[axis], search->low[axis], search->high[axis]);
 	free(search->image);
 }
 

@@ -128,10 +128,7 @@ fit_plane(const struct plane_point *point, size_t n, size_t views, enum plane_me
 	fitting.median = must_alloc(views, sizeof(*fitting.median));
 	fitting.view = must_alloc(views, sizeof(*fitting.view));
 	solve_plane(&fitting, fit);
-	free(fitting.weight);
-	free(fitting.distance);
-	free(fitting.median);
-	free(fitting.view);
+	free_all(fitting.weight, fitting.distance, fitting.median, fitting.view);
 	return 0;
 }
 

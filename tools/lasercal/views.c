@@ -4,7 +4,6 @@
  */
 #include "lasercal.h"
 
-#include "feature/board.h"
 #include "points/icp.h"
 
 /* ---- least squares of a few parameters by Levenberg and Marquardt ---- */
@@ -472,8 +471,7 @@ views_add_picture_line(struct views *views, struct run *run, const struct frame 
 			line_noise(&image, &noise);
 			threshold = line_threshold(fmax(noise, MIN_NOISE), views->sigma_px);
 			line_finder_set_thresholds(views->finder, threshold, threshold);
-			if (line_find(views->finder, run, &image, &points) < 0)
-				return -1;
+			line_find(views->finder, run, &image, &points);
 		}
 		views->channel = c;
 		reserve_points(views, points.n);

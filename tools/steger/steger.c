@@ -65,8 +65,7 @@ static const struct opt options[] = {
 	{ 0, "min-length", "N", OPT_INTEGER, AT(min_length), "5", 1, 1e9, NULL,
 	    "lines of fewer points go", NULL },
 	{ 0, "channel", "NAME", OPT_TEXT, AT(channel), NULL, 0, 0, NULL,
-	    "red, green or blue of an image in colour, or the name of a channel; else the best",
-	    NULL },
+	    "red, green or blue of an image in colour, or the name of a channel; else the best" },
 	FLAG_ROW(0, "asymmetric", asymmetric, "correct for sides of different brightness"),
 	FLAG_ROW(0, "sharp", sharp,
 	    "correct for the aliasing of edges that are as sharp as pixels, of a line of --width"),
@@ -491,20 +490,18 @@ steger_find_on_device(struct run *run, struct frame *in, const struct line_image
 #define WIDER_TIMES 2		/* as many points, */
 #define WIDER_SIDE_PART 8	/* and at least 1/8 of the image's shorter side */
 
-/* Of an image whose strongest response is `strongest`: *other is that of the other sign if it is
- * much larger, else 0. -1 after fail(). */
-static int
+/* Of an image whose strongest response is `strongest`: that of the other sign if it is much larger,
+ * else 0. */
+static double
 find_other(struct run *run, struct line_finder *finder, const struct line_image *image,
-    double strongest, double *other)
+    double strongest)
 {
 	struct line_image turned = *image;
+	double other;
 
 	turned.dark = !image->dark;
-	if (line_strongest(finder, run, &turned, other) < 0)
-		return -1;
-	if (!(*other > OTHER_TIMES * strongest))
-		*other = 0;
-	return 0;
+	other = line_strongest(finder, run, &turned);
+	return other > OTHER_TIMES * strongest ? other : 0;
 }
 
 /* *n: the number of points of the brightest lines of an image of 1/scale of the size; 0 if most of
@@ -516,22 +513,20 @@ count_bright(struct run *run, const struct line_image *image, const struct line_
 	struct line_finder *finder;
 	struct line_points points;
 	double strongest;
-	int status;
 
 	*n = 0;
 	if (line_finder_new(line, &steger_rows()->line, &finder) < 0)
 		return -1;
-	status = line_strongest(finder, run, image, &strongest);
-	if (status == 0 && BRIGHT_SHARE * strongest > line_threshold(noise, line->sigma)) {
+	strongest = line_strongest(finder, run, image);
+	if (BRIGHT_SHARE * strongest > line_threshold(noise, line->sigma)) {
 		line_finder_set_thresholds(finder, BRIGHT_SHARE * strongest,
 		    BRIGHT_SHARE * strongest);
-		status = line_find(finder, run, image, &points);
-		if (status == 0 && steger_rows()->hold_most(&points, (double)scale, line->sigma,
-		    seen))
+		line_find(finder, run, image, &points);
+		if (steger_rows()->hold_most(&points, (double)scale, line->sigma, seen))
 			*n = points.n;
 	}
 	line_finder_free(finder);
-	return status;
+	return 0;
 }
 
 /* *wider: a sigma that sees at least twice the points, *most, of the image's brightest lines; 0:
@@ -628,10 +623,11 @@ look_at_points(struct run *run, const struct line_image *image, const struct lin
 	told->columns = count_places(points, true, image->w);
 	told->rows = count_places(points, false, image->h);
 	line_noise(image, &told->noise);
-	return find_wider(run, image, &priv->line, fmax(told->noise, line_noise_least(image)),
-	    points, &told->wider_sigma_px, &told->wider_points) < 0 ||
-	    find_other(run, priv->finder, image, told->strongest, &told->other_strongest) < 0 ?
-	    -1 : 0;
+	if (find_wider(run, image, &priv->line, fmax(told->noise, line_noise_least(image)), points,
+	    &told->wider_sigma_px, &told->wider_points) < 0)
+		return -1;
+	told->other_strongest = find_other(run, priv->finder, image, told->strongest);
+	return 0;
 }
 
 /* Tells the checks of one image. -1 after fail(). */
@@ -730,8 +726,9 @@ look_at_channel(struct run *run, const struct line_image *image, struct channel_
 	double apart_px;
 
 	*of = (struct channel_figures){ 0 };
-	if (set_thresholds(run, image) < 0 || line_find(priv->finder, run, image, &points) < 0)
+	if (set_thresholds(run, image) < 0)
 		return -1;
+	line_find(priv->finder, run, image, &points);
 	of->paired = line_points_paired(priv->finder, image, &points, &apart_px);
 	for (size_t i = 0, n; i < points.n; i += n) {
 		for (n = 1; i + n < points.n && points.v[i + n].line == points.v[i].line;)
@@ -806,9 +803,10 @@ find(struct run *run, struct frame *in, struct frame **out)
 	if (run->verbose && priv->automatic && !priv->thresholds_set)
 		note(NULL, "noise of %g grey levels: threshold %g", priv->noise, priv->line.high);
 	priv->thresholds_set = !priv->colour || priv->chosen;
-	if (steger_find_on_device(run, in, &image, &points, &made) < 0 ||
-	    (!made && line_find(priv->finder, run, &image, &points) < 0))
+	if (steger_find_on_device(run, in, &image, &points, &made) < 0)
 		return -1;
+	if (!made)
+		line_find(priv->finder, run, &image, &points);
 	if (parameters->sharp)
 		run_for(run, points.n, steger_rows()->correct_point, &(struct correction){
 		    &priv->kernels, parameters->width / 2, &points });
@@ -817,17 +815,14 @@ find(struct run *run, struct frame *in, struct frame **out)
 	priv->points += points.n;
 	priv->found += points.found;
 	if (!priv->points) {
-		if (line_strongest(priv->finder, run, &image, &strongest) < 0)
-			return -1;
-		if (strongest > priv->strongest && find_other(run, priv->finder, &image,
-			strongest, &priv->other) < 0)
-			return -1;
+		strongest = line_strongest(priv->finder, run, &image);
+		if (strongest > priv->strongest)
+			priv->other = find_other(run, priv->finder, &image, strongest);
 		priv->strongest = fmax(priv->strongest, strongest);
 		priv->finder->filter.options.border = true;
-		if (line_strongest(priv->finder, run, &image, &strongest) < 0)
-			return -1;
+		priv->at_border = fmax(priv->at_border,
+		    line_strongest(priv->finder, run, &image));
 		priv->finder->filter.options.border = parameters->keep_border;
-		priv->at_border = fmax(priv->at_border, strongest);
 	}
 	steger_set_keys(&priv->out.meta, &priv->line, &image, priv->noise);
 	if (parameters->per_row || parameters->per_column)
