@@ -2,7 +2,6 @@
  * Reads and writes files in the user's cache folder ($XDG_CACHE_HOME/fringepipe); a failure costs
  * time, never the run.
  */
-#define _GNU_SOURCE
 #include "base/cache.h"
 
 #include <errno.h>
@@ -10,11 +9,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
+
+#include "base/process.h"
 
 #define FILE_MOST (1 << 28)
 
@@ -22,14 +21,9 @@ char *
 cache_path(const char *name)
 {
 	const char *cache = getenv("XDG_CACHE_HOME"), *home = getenv("HOME");
-	char *path = NULL;
-	int n = -1;
 
-	if (cache && *cache == '/')
-		n = asprintf(&path, "%s/fringepipe/%s", cache, name);
-	else if (home && *home == '/')
-		n = asprintf(&path, "%s/.cache/fringepipe/%s", home, name);
-	return n < 0 ? NULL : path;
+	return cache && *cache == '/' ? must_format("%s/fringepipe/%s", cache, name) :
+	    home && *home == '/' ? must_format("%s/.cache/fringepipe/%s", home, name) : NULL;
 }
 
 void *
@@ -76,15 +70,11 @@ make_folders(char *path)
 int
 cache_write(const char *path, const void *data, size_t bytes)
 {
-	char *made;
+	char *made = must_format("%s.%ld", path, (long)getpid());
 	FILE *file;
 	bool written = false;
 	int number, fd;
 
-	if (asprintf(&made, "%s.%ld", path, (long)getpid()) < 0) {
-		errno = ENOMEM;
-		return -1;
-	}
 	make_folders(made);
 	unlink(made);		/* of a process of this number that was killed */
 	fd = open(made, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);	/* follows no link */
@@ -139,11 +129,9 @@ int
 cache_write_sealed(const char *path, const void *data, size_t bytes)
 {
 	struct seal seal = make_seal(data, bytes);
-	char *whole = malloc(bytes + sizeof(seal));
+	char *whole = must_resize(NULL, bytes + sizeof(seal), 1);
 	int status;
 
-	if (!whole)
-		return -1;
 	memcpy(whole, data, bytes);
 	memcpy(whole + bytes, &seal, sizeof(seal));
 	status = cache_write(path, whole, bytes + sizeof(seal));

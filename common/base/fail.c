@@ -1,7 +1,6 @@
 /* Messages on standard error, the exit codes that follow from them, and the progress line. */
 
 #include <errno.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <time.h>
 

@@ -1,10 +1,8 @@
 /* Parses and prints lists of numbers in the C locale, and multiplies sizes with overflow checks. */
-#define _GNU_SOURCE
 #include "base/numbers.h"
 
 #include <errno.h>
 #include <locale.h>
-#include <math.h>
 #include <stdint.h>
 #include <stdio.h>
 

@@ -55,6 +55,18 @@ numbers_median(const float *v, size_t n)
 	return numbers_rank(v, n, n / 2);
 }
 
+static inline size_t
+size_at_least(size_t n, size_t least)
+{
+	return n < least ? least : n;
+}
+
+static inline size_t
+size_at_most(size_t n, size_t most)
+{
+	return n > most ? most : n;
+}
+
 /* a * b in *out; -1 after fail() when it does not fit. */
 int size_multiply(size_t a, size_t b, size_t *out);
 int size_add(size_t a, size_t b, size_t *out);

@@ -71,15 +71,9 @@ kind_of(const struct opt *opt)
 }
 
 static void *
-field(const struct opt *opt, void *parameters)
+field(const struct opt *opt, const void *parameters)
 {
 	return (char *)parameters + opt->offset;
-}
-
-static const void *
-const_field(const struct opt *opt, const void *parameters)
-{
-	return (const char *)parameters + opt->offset;
 }
 
 static bool
@@ -90,12 +84,6 @@ has_range(const struct opt *opt)
 
 #define NAME_MOST 40		/* letters of a name that are compared */
 #define SUGGESTED_MOST 3
-
-static size_t
-least(size_t a, size_t b)
-{
-	return a < b ? a : b;
-}
 
 size_t
 opt_suggest_distance(const char *a, size_t n, const char *b)
@@ -111,10 +99,10 @@ opt_suggest_distance(const char *a, size_t n, const char *b)
 
 		now[0] = i;
 		for (size_t j = 1; j <= m; j++) {
-			now[j] = least(least(last[j], now[j - 1]) + 1,
+			now[j] = size_at_most(size_at_most(last[j], now[j - 1]) + 1,
 			    last[j - 1] + (a[i - 1] != b[j - 1]));
 			if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1])
-				now[j] = least(now[j], before[j - 2] + 1);
+				now[j] = size_at_most(now[j], before[j - 2] + 1);
 		}
 	}
 	return row[n % 3][m];
@@ -131,7 +119,7 @@ opt_suggest_word(const char *word, size_t n, const char *mark, const char *const
 		if (n > 0 && !strncmp(words[i], word, n))
 			nearest = 0;
 		else if (nearest > 0)
-			nearest = least(nearest, opt_suggest_distance(word, n, words[i]));
+			nearest = size_at_most(nearest, opt_suggest_distance(word, n, words[i]));
 	for (size_t i = 0; words[i] && found < SUGGESTED_MOST; i++) {
 		bool meant = (n > 0 && !strncmp(words[i], word, n)) ||
 		    (nearest > 0 && opt_suggest_distance(word, n, words[i]) == nearest);
@@ -152,9 +140,8 @@ opt_suggest_word(const char *word, size_t n, const char *mark, const char *const
 
 /* ---- values from one table to another, by the names of their rows ---- */
 
-/* The row of a name, or, where that is NULL, of a letter. */
-static const struct opt *
-row_of(const struct opt *table, int letter, const char *name)
+const struct opt *
+opt_row(const struct opt *table, int letter, const char *name)
 {
 	for (const struct opt *row = table; row && row->name; row++)
 		if (name ? !strcmp(row->name, name) : row->letter == letter)
@@ -216,12 +203,12 @@ opt_copy(const struct opt *table, void *parameters, const struct opt *from,
     const void *from_parameters)
 {
 	for (size_t i = 0; i < opt_count(table); i++) {
-		const struct opt *row = &table[i], *other = row_of(from, 0, row->name);
+		const struct opt *row = &table[i], *other = opt_row(from, 0, row->name);
 		const void *value;
 
 		if (!other || other->type != row->type)
 			continue;
-		value = const_field(other, from_parameters);
+		value = field(other, from_parameters);
 		if (!is_none(other, value))
 			copy_value(row, field(row, parameters), other, value);
 	}
@@ -281,18 +268,6 @@ print_row(FILE *out, const struct opt *opt)
 	fputc('\n', out);
 }
 
-/* Is `name` one of the words of a list with blanks between them? */
-static bool
-is_listed(const char *list, const char *name)
-{
-	const size_t n = strlen(name);
-
-	for (const char *at = list; (at = strstr(at, name)); at += n)
-		if ((at == list || at[-1] == ' ') && (!at[n] || at[n] == ' '))
-			return true;
-	return false;
-}
-
 /* Prints the rows whose names are in the list `usual`, NULL: all. Returns how many it left out. */
 static size_t
 print_rows(FILE *out, const struct opt *table, const char *usual)
@@ -300,7 +275,7 @@ print_rows(FILE *out, const struct opt *table, const char *usual)
 	size_t others = 0;
 
 	for (const struct opt *row = table; row && row->name; row++)
-		if (row->type != OPT_STAGE && usual && !is_listed(usual, row->name))
+		if (row->type != OPT_STAGE && usual && !words_have(usual, row->name))
 			others++;
 		else if (row->type != OPT_STAGE)
 			print_row(out, row);
@@ -529,18 +504,16 @@ parse_value(const struct opt *opt, const char *text, void *parameters)
 	}
 }
 
-int
+void
 opt_defaults(const struct opt *table, void *parameters)
 {
 	for (size_t i = 0; i < opt_count(table); i++) {
 		const enum kind kind = kind_of(&table[i]);
 
 		memcpy(field(&table[i], parameters), &kinds[kind].none, kinds[kind].bytes);
-		if (table[i].standard && kind != FLAG && kind != STAGE &&
-		    parse_value(&table[i], table[i].standard, parameters) < 0)
-			return -1;
+		if (table[i].standard && kind != FLAG && kind != STAGE)
+			parse_value(&table[i], table[i].standard, parameters);
 	}
-	return 0;
 }
 
 void
@@ -589,7 +562,7 @@ static void
 add_rows(struct long_options *all, const struct opt *table)
 {
 	for (size_t i = 0, rows = opt_count(table); i < rows && all->n < OPT_MOST; i++) {
-		if (table[i].type == OPT_STAGE && row_of(table, 0, table[i].name) != &table[i])
+		if (table[i].type == OPT_STAGE && opt_row(table, 0, table[i].name) != &table[i])
 			continue;	/* another value of an option */
 		/* each its own value: getopt_long takes options of equal values, and their
 		 * abbreviations, for one option */
@@ -657,12 +630,12 @@ opt_parse(const struct opt *table, void *parameters, const struct opt *common,
 				at--;
 			return refuse_word(answer, argv[at], &all);
 		}
-		row = row_of(table, answer, name);
+		row = opt_row(table, answer, name);
 		/* its own old spelling, or one that a later value of the option overrides */
 		if (row && stage_row(table, row->name, optarg))
 			continue;
 		if (row ? parse_value(row, optarg, parameters) < 0 :
-		    parse_value(row_of(common, answer, name), optarg, common_parameters) < 0)
+		    parse_value(opt_row(common, answer, name), optarg, common_parameters) < 0)
 			return -1;
 	}
 	*first_operand = optind;
@@ -697,7 +670,7 @@ opt_find_stage(const struct opt *table, const struct opt *common, int argc, char
 		if (answer == -1)
 			break;
 		if (answer != '?' && answer != ':')	/* else it may be the other stage's */
-			row = row_of(table, answer, name);
+			row = opt_row(table, answer, name);
 		stage = row ? stage_row(table, row->name, optarg) : NULL;
 		if (stage || (row && found && !strcmp(found->name, row->name)))
 			found = stage;		/* the last value counts */
@@ -791,41 +764,38 @@ is_standard(const struct opt *opt, const void *a, const void *b)
 	}
 }
 
-int
+void
 opt_given(const struct opt *table, const void *parameters, bool *given)
 {
 	size_t bytes = 1;
 	void *standard;
-	int status;
 
 	for (size_t i = 0; i < opt_count(table); i++)
 		if (table[i].offset + sizeof(union none) > bytes)
 			bytes = table[i].offset + sizeof(union none);
 	standard = must_alloc(1, bytes);
-	status = opt_defaults(table, standard);
-	for (size_t i = 0; i < opt_count(table) && status == 0; i++)
-		given[i] = !is_standard(&table[i], const_field(&table[i], parameters),
-		    const_field(&table[i], standard));
+	opt_defaults(table, standard);
+	for (size_t i = 0; i < opt_count(table); i++)
+		given[i] = !is_standard(&table[i], field(&table[i], parameters),
+		    field(&table[i], standard));
 	opt_free(table, standard);
 	free(standard);
-	return status;
 }
 
 char *
 opt_command(const char *program, const struct opt *table, const void *parameters)
 {
 	bool given[opt_count(table) + 1];
-	struct text text = { 0 };
-	FILE *out;
+	struct text text;
+	FILE *out = text_open(&text);
 
-	if (opt_given(table, parameters, given) < 0 || !(out = text_open(&text)))
-		return NULL;
+	opt_given(table, parameters, given);
 	fputs(program, out);
 	for (size_t i = 0; i < opt_count(table); i++) {
 		if (!given[i])
 			continue;
 		fprintf(out, " --%s%s", table[i].name, kind_of(&table[i]) == FLAG ? "" : "=");
-		print_value(out, &table[i], const_field(&table[i], parameters));
+		print_value(out, &table[i], field(&table[i], parameters));
 	}
 	return text_close(&text, NULL);
 }

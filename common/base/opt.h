@@ -69,8 +69,12 @@ struct opt {
 				   * as a single NaN */
 };
 
+/* The row of a flag, which is not set by default; AT() is the offset of a field. */
+#define FLAG_ROW(letter, name, field, help) \
+	{ letter, name, NULL, OPT_FLAG, AT(field), NULL, 0, 0, NULL, help, NULL }
+
 /* Fills parameters with the defaults. The table's own defaults must be valid. */
-int opt_defaults(const struct opt *table, void *parameters);
+void opt_defaults(const struct opt *table, void *parameters);
 void opt_free(const struct opt *table, void *parameters);
 /*
  * Copies the values that rows of `from` have into rows of table of the same name and type. Ranges
@@ -103,12 +107,11 @@ void opt_print_help(FILE *, const char *program, const char *operands, const cha
  * can stand, --NAME=? for any other value. */
 void opt_print_words(FILE *, const struct opt *table, const struct opt *common);
 
-/* given[i]: does row i differ from its default? -1 after fail(). */
-int opt_given(const struct opt *table, const void *parameters, bool *given);
+/* given[i]: does row i differ from its default? */
+void opt_given(const struct opt *table, const void *parameters, bool *given);
 /*
  * The options that differ from their defaults, as " --name=value ..." appended to a new string that
- * starts with `program`; files by base name, texts as escape_put_word() writes them. NULL after
- * fail().
+ * starts with `program`; files by base name, texts as escape_put_word() writes them.
  */
 char *opt_command(const char *program, const struct opt *table, const void *parameters);
 
@@ -122,6 +125,9 @@ opt_count(const struct opt *table)
 		n++;
 	return n;
 }
+
+/* The row of a name, or, where that is NULL, of a letter; NULL: there is none. */
+const struct opt *opt_row(const struct opt *table, int letter, const char *name);
 
 /*
  * What the n bytes of word may have been meant to be: " (is it --A or --B?)" with the words of a

@@ -151,15 +151,19 @@ out_of_memory(void)
 	_exit(end ? end() : EXIT_FAILED);
 }
 
+static void *
+never_null(void *memory)
+{
+	if (!memory)
+		out_of_memory();
+	return memory;
+}
+
 void *
 must_alloc(size_t n, size_t bytes)
 {
 	/* a byte, where there are no items: NULL means a failure */
-	void *memory = calloc(n ? n : 1, bytes ? bytes : 1);
-
-	if (!memory)
-		out_of_memory();
-	return memory;
+	return never_null(calloc(n ? n : 1, bytes ? bytes : 1));
 }
 
 struct pool_item {
@@ -195,21 +199,13 @@ pool_free(struct pool *pool)
 void *
 must_resize(void *old, size_t n, size_t bytes)
 {
-	void *memory = reallocarray(old, n ? n : 1, bytes ? bytes : 1);
-
-	if (!memory)
-		out_of_memory();
-	return memory;
+	return never_null(reallocarray(old, n ? n : 1, bytes ? bytes : 1));
 }
 
 void *
 must_large(size_t n, size_t bytes)
 {
-	void *memory = large_memory(n, bytes);
-
-	if (!memory)
-		out_of_memory();
-	return memory;
+	return never_null(large_memory(n, bytes));
 }
 
 void *
@@ -220,19 +216,20 @@ must_aligned(size_t n, size_t bytes)
 
 	if (!__builtin_mul_overflow(n, bytes, &all) && all < SIZE_MAX - 64)
 		memory = aligned_alloc(64, (all / 64 + 1) * 64);
-	if (!memory)
-		out_of_memory();
-	return memory;
+	return never_null(memory);
+}
+
+void
+free_each(void *const *memory, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		free(memory[i]);
 }
 
 char *
 must_strdup(const char *text)
 {
-	char *copy = strdup(text);
-
-	if (!copy)
-		out_of_memory();
-	return copy;
+	return never_null(strdup(text));
 }
 
 char *

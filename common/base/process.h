@@ -42,6 +42,10 @@ _Noreturn void out_of_memory(void);			/* ends the program like them */
 char *must_strdup(const char *);
 char *must_format(const char *format, ...) __attribute__((format(printf, 1, 2)));
 char *must_vformat(const char *format, va_list) __attribute__((format(printf, 1, 0)));
+/* free() for each of several pointers. */
+#define free_all(...) \
+	free_each((void *[]){ __VA_ARGS__ }, sizeof((void *[]){ __VA_ARGS__ }) / sizeof(void *))
+void free_each(void *const *memory, size_t n);
 /* Called when must_alloc() ends the program, in the thread that called that; returns the exit code.
  * NULL: EXIT_FAILED. */
 void memory_ends_with(int (*end)(void));

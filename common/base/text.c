@@ -2,12 +2,10 @@
 #include "base/text.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/types.h>
 
-#include "base/fail.h"
 #include "base/numbers.h"
+#include "base/process.h"
 #include "base/px.h"
 
 const char *
@@ -30,6 +28,26 @@ size_t
 byte_order_mark(const void *text, size_t n)
 {
 	return n >= 3 && !memcmp(text, "\xef\xbb\xbf", 3) ? 3 : 0;
+}
+
+int
+word_find(const char *const *words, const char *word)
+{
+	for (int i = 0; word && words[i]; i++)
+		if (!strcmp(words[i], word))
+			return i;
+	return -1;
+}
+
+bool
+words_have(const char *list, const char *word)
+{
+	const size_t n = strlen(word);
+
+	for (const char *at = list; n && (at = strstr(at, word)); at += n)
+		if ((at == list || at[-1] == ' ') && (!at[n] || at[n] == ' '))
+			return true;
+	return false;
 }
 
 #define LEAST 10000	/* equal values that are no accident */
@@ -113,35 +131,24 @@ escape_put_text(FILE *file, const char *text)
 #define ROOM_FIRST 256
 
 /* Makes room for n bytes and the zero that ends a string. */
-static int
+static void
 grow(struct text *text, size_t n)
 {
 	size_t room = text->room ? text->room : ROOM_FIRST;
-	char *more;
 
 	while (room - text->n <= n)
-		if (__builtin_mul_overflow(room, 2, &room))
-			return -1;
-	if (room == text->room)
-		return 0;
-	more = realloc(text->bytes, room);
-	if (!more)
-		return -1;
-	text->bytes = more;
+		room *= 2;
+	if (room > text->room)
+		text->bytes = must_resize(text->bytes, room, 1);
 	text->room = room;
-	return 0;
 }
 
-/* 0 is how a cookie's write function reports a failure. */
 static ssize_t
 append(void *cookie, const char *from, size_t n)
 {
 	struct text *text = cookie;
 
-	if (text->failed || grow(text, n) < 0) {
-		text->failed = true;
-		return 0;
-	}
+	grow(text, n);
 	memcpy(text->bytes + text->n, from, n);
 	text->n += n;
 	return (ssize_t)n;
@@ -155,24 +162,18 @@ text_open(struct text *text)
 	*text = (struct text){ 0 };
 	text->file = fopencookie(text, "w", functions);
 	if (!text->file)
-		fail_memory();
+		out_of_memory();
 	return text->file;
 }
 
 char *
 text_close(struct text *text, size_t *n)
 {
-	bool failed = !text->file || ferror(text->file) != 0;
 	char *bytes;
 
-	if (text->file && fclose(text->file) != 0)
-		failed = true;
+	fclose(text->file);
 	text->file = NULL;
-	if (failed || text->failed || grow(text, 0) < 0) {
-		text_drop(text);
-		fail_memory();
-		return NULL;
-	}
+	grow(text, 0);
 	bytes = text->bytes;
 	bytes[text->n] = '\0';
 	if (n)
@@ -195,34 +196,19 @@ char *
 text_file_read(const char *path, size_t limit, const char *longer, size_t *n)
 {
 	FILE *file = fopen(path, "rb");
-	size_t room = 1 << 14;
-	char *text = NULL, *more;
+	char *text = malloc(limit + 2);		/* pages that are not filled cost nothing */
+	int status;
 
-	if (!file) {
-		fail_errno(path, "cannot open");
+	*n = file && text ? fread(text, 1, limit + 1, file) : 0;
+	status = !file ? fail_errno(path, "cannot open") : !text ? fail_memory() :
+	    ferror(file) ? fail_errno(path, "cannot read") : *n > limit ?
+	    fail(path, "%s", longer) : 0;
+	if (file)
+		fclose(file);
+	if (status < 0) {
+		free(text);
 		return NULL;
 	}
-	for (*n = 0;; room *= 2) {
-		more = realloc(text, room + 1);
-		if (!more) {
-			fail_memory();
-			break;
-		}
-		text = more;
-		*n += fread(text + *n, 1, room - *n, file);
-		if (*n < room || *n > limit)
-			break;
-	}
-	if (more && ferror(file))
-		fail_errno(path, "cannot read");
-	else if (more && *n > limit)
-		fail(path, "%s", longer);
-	if (!more || ferror(file) || *n > limit) {
-		free(text);
-		text = NULL;
-	} else {
-		text[*n] = '\0';
-	}
-	fclose(file);
-	return text;
+	text[*n] = '\0';
+	return must_resize(text, *n + 1, 1);
 }

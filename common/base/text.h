@@ -16,6 +16,13 @@ void json_put_number(FILE *, double v);
 /* The mark's bytes at the start of a text of n bytes: 3, or 0 where there is none. */
 size_t byte_order_mark(const void *text, size_t n);
 
+/* ---- words in lists ---- */
+
+/* The index of a word in a list that NULL ends; -1 where it is not there, or NULL. */
+int word_find(const char *const *words, const char *word);
+/* Is it one of the words of a list with blanks between them? */
+bool words_have(const char *list, const char *word);
+
 /* ---- are two measurements one and the same? Two captures never agree to the last bit ---- */
 
 struct same_values {
@@ -45,22 +52,20 @@ void escape_controls(char *text);
 void escape_put_text(FILE *, const char *text);
 
 /*
- * A stream that gathers a text in memory and knows for good when memory was short. The streams of
- * open_memstream() do not: what does not fit is dropped, and fclose() may say that all went well.
+ * A stream that gathers a text in memory that is never NULL (process.h). Those of open_memstream()
+ * drop what does not fit, and fclose() may say that all went well.
  */
 
 struct text {
 	FILE *file;		/* to write to; NULL: not open */
 	char *bytes;		/* what has been flushed to it */
 	size_t n, room;
-	bool failed;
 };
 
-/* Opens an empty text. It stays where it is in memory until it is closed. Returns text->file, or
- * NULL after fail(). */
+/* Opens an empty text. It stays where it is in memory until it is closed. Returns text->file. */
 FILE *text_open(struct text *);
 /* Closes it. What was written as a string that the caller frees, with its length in *n unless n is
- * NULL; or NULL after fail(), where any part of it was lost. */
+ * NULL. */
 char *text_close(struct text *, size_t *n);
 /* Closes it, if it is open, and forgets what was written. */
 void text_drop(struct text *);

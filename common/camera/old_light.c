@@ -331,9 +331,7 @@ light_mean(const struct light *light, const struct frame *picture)
 void
 light_free(struct light *light)
 {
-	free(light->black);
-	free(light->white);
-	free(light->lit);
+	free_all(light->black, light->white, light->lit);
 	*light = (struct light){ 0 };
 }
 

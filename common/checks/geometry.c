@@ -7,7 +7,6 @@
  * `reference-plane`: does the phase rise as that of the plane does? `same-phase`, `textures` and
  * `behind-cameras`: do the matches of two cameras show one scene, in front of them?
  */
-#define _GNU_SOURCE
 #include "checks/checks.h"
 
 #include <math.h>
@@ -663,15 +662,6 @@ find_rms(double *value, size_t n)
 	return sqrt(sum / (double)taken);
 }
 
-static void
-free_epipolar(struct epipolar *check)
-{
-	free(check->pixel);
-	free(check->column);
-	free(check->row);
-	free(check->value);
-}
-
 /* Distances of the pixels of a grid, and how much those of right neighbours differ. False: too few
  * pixels have both phases. */
 static bool
@@ -960,7 +950,7 @@ judge_distances(const struct check_facts *facts, const struct check_sample *samp
 
 	line->undecided = !measure_epipolar(&check, facts, sample);
 	fires = !line->undecided && judge(&check, line);
-	free_epipolar(&check);
+	free_all(check.pixel, check.column, check.row, check.value);
 	return fires;
 }
 

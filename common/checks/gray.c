@@ -2,7 +2,6 @@
  * Check of Gray planes and their inverses: are they what they are taken for? A plane and its
  * inverse are opposite wherever there is light; two planes of a code are not.
  */
-#define _GNU_SOURCE
 #include "checks/checks.h"
 
 #include <math.h>

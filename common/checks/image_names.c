@@ -1,5 +1,4 @@
 /* How messages name an image: its number, and its key or file where one is known. */
-#define _GNU_SOURCE
 #include "checks/image_names.h"
 
 #include <stdio.h>

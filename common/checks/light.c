@@ -12,7 +12,6 @@
  * number of 8 to 15 bits and none is more, or many more are exactly the largest value than any of
  * the eight below.
  */
-#define _GNU_SOURCE
 #include "checks/checks.h"
 
 #include <math.h>

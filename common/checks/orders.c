@@ -8,7 +8,6 @@
  * one image. Each is weighed against right captures of several rigs; the limits say what those
  * have.
  */
-#define _GNU_SOURCE
 #include "checks/checks.h"
 
 #include <math.h>

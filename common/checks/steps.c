@@ -15,7 +15,6 @@
  * only assumed? It rises where camera and projector stand upright, whatever the surface, and
  * three, four and more equal steps fit either sign.
  */
-#define _GNU_SOURCE
 #include "checks/checks.h"
 
 #include <math.h>

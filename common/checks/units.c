@@ -5,7 +5,6 @@
  * numbers or in coarse steps, as a picture is, and does 0 mark holes? `period-key`: an option gives
  * another period than the frame itself.
  */
-#define _GNU_SOURCE
 #include "checks/checks.h"
 
 #include <math.h>

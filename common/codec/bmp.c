@@ -6,7 +6,6 @@
  * greys, the only way BMP has to keep a grey image, gives one channel. The fourth byte of 32 bits
  * is a channel only if the file says, by a mask, that it is alpha.
  */
-#define _GNU_SOURCE
 #include "io/codec.h"
 
 #include <string.h>

@@ -4,7 +4,6 @@
  * here: a grey rectangle must not be taken for a measurement; and files that we write hold a check
  * sum.
  */
-#define _GNU_SOURCE
 #include "io/codec.h"
 
 #include <jerror.h>
@@ -251,11 +250,9 @@ sum_source(j_decompress_ptr jpeg, FILE *file)
 
 	memset(summed, 0, offsetof(struct summed, byte));
 	summed->file = file;
-	summed->manager.init_source = nothing;
-	summed->manager.fill_input_buffer = fill;
-	summed->manager.skip_input_data = skip;
-	summed->manager.resync_to_restart = jpeg_resync_to_restart;
-	summed->manager.term_source = nothing;
+	summed->manager = (struct jpeg_source_mgr){ .init_source = nothing,
+		.fill_input_buffer = fill, .skip_input_data = skip,
+		.resync_to_restart = jpeg_resync_to_restart, .term_source = nothing };
 	jpeg->src = &summed->manager;
 }
 
@@ -302,8 +299,7 @@ take_text(struct job *job)
 
 	for (jpeg_saved_marker_ptr m = job->jpeg.in.marker_list; m; m = m->next)
 		n += m->data_length + 1;
-	job->text = malloc(n + 1);
-	jump_if(job, !job->text && fail_memory() < 0);
+	job->text = must_resize(NULL, n + 1, 1);
 	n = 0;
 	for (jpeg_saved_marker_ptr m = job->jpeg.in.marker_list; m; m = m->next) {
 		if (m->marker != JPEG_COM || is_sum(m->data, m->data_length))
@@ -408,8 +404,7 @@ read_image(struct job *job, FILE *file)
 	jpeg->progress = &job->progress;
 	sum_source(jpeg, file);
 	read_head(job);
-	job->row = malloc(job->head.w * job->head.c);
-	jump_if(job, !job->row && fail_memory() < 0);
+	job->row = must_resize(NULL, job->head.w, job->head.c);
 	jump_if(job, frame_new(&job->head, &job->frame) < 0);
 	jpeg_start_decompress(jpeg);
 	while (jpeg->output_scanline < jpeg->output_height) {
@@ -454,14 +449,13 @@ struct jpeg_options {
 	int chroma, purpose;	/* chroma: -1: not given, full */
 };
 
+#define AT(field) offsetof(struct jpeg_options, field)
+
 static const struct opt jpeg_options[] = {
-	{ 0, "quality", "N", OPT_INTEGER, offsetof(struct jpeg_options, quality), "95", 1, 100,
-	  NULL, "of JPEG files", NULL },
+	{ 0, "quality", "N", OPT_INTEGER, AT(quality), "95", 1, 100 },
 	/* full resolution by default: fringes encoded in colour vary from pixel to pixel */
-	{ 0, "chroma", "WORD", OPT_WORD, offsetof(struct jpeg_options, chroma), NULL, 0, 0, NULL,
-	  "resolution of colour in JPEG files", chromas },
-	{ 0, "jpeg-for", "WORD", OPT_WORD, offsetof(struct jpeg_options, purpose), "eyes", 0, 0,
-	  NULL, "what JPEG files keep best", jpeg_purposes },
+	{ 0, "chroma", "WORD", OPT_WORD, AT(chroma), .words = chromas },
+	{ 0, "jpeg-for", "WORD", OPT_WORD, AT(purpose), "eyes", .words = jpeg_purposes },
 	{ 0 },
 };
 
@@ -521,13 +515,11 @@ write_image(struct job *job, const struct frame *frame, const struct jpeg_option
 		set_fringes(jpeg, options->quality);
 	jpeg_start_compress(jpeg, TRUE);
 	job->text = head_to_text(&frame->head);
-	jump_if(job, !job->text);
 	n = strlen(job->text);
 	for (size_t i = 0; i < n; i += MARKER_BYTES)
 		jpeg_write_marker(jpeg, JPEG_COM, (JOCTET *)job->text + i,
 		    (unsigned)(n - i < MARKER_BYTES ? n - i : MARKER_BYTES));
-	job->row = malloc(frame->head.w * frame->head.c);
-	jump_if(job, !job->row && fail_memory() < 0);
+	job->row = must_resize(NULL, frame->head.w, frame->head.c);
 	while (jpeg->next_scanline < jpeg->image_height) {
 		size_t y = jpeg->next_scanline;
 		JSAMPROW row = frame->head.c == 1 ? frame_row(frame, 0, y) : job->row;
@@ -587,10 +579,10 @@ jpeg_save(struct saver *saver, const struct frame *frame)
 		return fail_usage("--chroma", "%s does not go with --jpeg-for fringes, which has "
 		    "no plane of colour to halve", chromas[options->chroma]);
 	job = job_new(saver->path);
-	status = text_open(&job->memory) ? write_image(job, frame, options) : -1;
+	text_open(&job->memory);
+	status = write_image(job, frame, options);
 	bytes = status == 0 ? text_close(&job->memory, &n) : NULL;
 	job_free(job);
-	status = bytes ? 0 : -1;
 	if (bytes && options->chroma > CHROMA_444 && meta_get(&head->meta, "holo_pitch_px"))
 		status = check_fringes(saver->path, bytes, n);
 	if (status == 0)

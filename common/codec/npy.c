@@ -6,7 +6,6 @@
  * than one frame. Other axes of length 1 in front of these are dropped. A warning says where more
  * channels than that seem to be the last. NPY has no place for metadata.
  */
-#define _GNU_SOURCE
 #include "io/codec.h"
 
 #include "base/numbers.h"
@@ -57,14 +56,11 @@ read_header(struct loader *loader)
 		fail(loader->path, "NPY header is too long: %zu bytes", n);
 		return NULL;
 	}
-	text = calloc(1, n + 1);
-	if (!text) {
-		fail_memory();
-	} else if (samples_read(loader->path, loader->file, text, n) < 0) {
-		free(text);
-		text = NULL;
-	}
-	return text;
+	text = must_alloc(1, n + 1);
+	if (samples_read(loader->path, loader->file, text, n) == 0)
+		return text;
+	free(text);
+	return NULL;
 }
 
 /* What follows 'key': in the dictionary; NULL if the key is not there. */
@@ -226,12 +222,6 @@ read_shape(struct loader *loader, struct npy *npy)
 	return status;
 }
 
-static int
-init_head(const struct npy *npy, struct frame_head *head)
-{
-	return head_init(head, npy->w, npy->h, npy->c, samples_of_element(npy->element));
-}
-
 /* Of all rows the columns from x on: what lies column by column stays in the cache. */
 static void
 place_columns(const struct npy *npy, const char *all, struct frame *frame, size_t c, size_t x)
@@ -270,7 +260,6 @@ static int
 npy_load(struct loader *loader, struct frame **out)
 {
 	struct npy *npy = loader->state;
-	struct frame_head head;
 	int status;
 
 	*out = NULL;
@@ -281,10 +270,8 @@ npy_load(struct loader *loader, struct frame **out)
 	}
 	if (loader->frames == npy->frames)
 		return 0;
-	if (init_head(npy, &head) < 0)
-		return -1;
-	status = frame_new(&head, out);
-	head_free(&head);
+	status = frame_new_named(npy->w, npy->h, npy->c, samples_of_element(npy->element), NULL,
+	    out);
 	if (status == 0)
 		status = read_samples(loader, npy, *out);
 	if (status < 0) {
@@ -309,7 +296,8 @@ read_rows_head(struct loader *loader, struct frame_head *head, struct whole_file
 {
 	struct npy npy = { 0 };
 
-	if (read_shape(loader, &npy) < 0 || npy.frames > 1 || init_head(&npy, head) < 0)
+	if (read_shape(loader, &npy) < 0 || npy.frames > 1 ||
+	    head_init(head, npy.w, npy.h, npy.c, samples_of_element(npy.element)) < 0)
 		return -1;
 	image->element = npy.element;
 	image->swap = npy.swap;

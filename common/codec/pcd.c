@@ -259,7 +259,7 @@ pcd_save(struct saver *saver, const struct frame *frame)
 	size_t points = frame->head.w, packed = NO_CHANNEL, colour[3];
 	FILE *file = saver->file;
 	struct frame *floats;
-	int status;
+	int status = 0;
 
 	if (table_has_points(saver->path, &frame->head) < 0 ||
 	    (table && head_points(&frame->head, &points) < 0) || frame_to_float(frame, &floats) < 0)
@@ -268,7 +268,7 @@ pcd_save(struct saver *saver, const struct frame *frame)
 	    colour[2] == colour[0] + 2)
 		packed = colour[0];
 	fputs("# .PCD v0.7 - Point Cloud Data file format\n", file);
-	status = head_put_comments(file, "#", &floats->head, PLY_LINE_BYTES / 2, true);
+	head_put_comments(file, "#", &floats->head, PLY_LINE_BYTES / 2, true);
 	fputs("VERSION 0.7\n", file);
 	put_words(file, "FIELDS", &floats->head, packed, NULL, "rgb");
 	put_words(file, "SIZE", &floats->head, packed, "4", "4");
@@ -278,10 +278,10 @@ pcd_save(struct saver *saver, const struct frame *frame)
 	fprintf(file, "VIEWPOINT %s 1 0 0 0\nPOINTS %zu\nDATA %s\n",
 	    from && meta_words(from) == 3 ? from : "0 0 0", points * floats->head.h,
 	    ascii ? "ascii" : "binary");
-	for (size_t y = 0; y < floats->head.h && status == 0; y++)
+	for (size_t y = 0; y < floats->head.h; y++)
 		for (size_t x = 0; x < points; x++)
 			write_pixel(file, floats, packed, x, y, ascii);
-	if (status == 0 && ferror(file))
+	if (ferror(file))
 		status = fail_errno(saver->path, "cannot be written");
 	frame_free(floats);
 	return status;

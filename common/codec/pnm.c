@@ -3,15 +3,12 @@
  * maxval other than 255 and 65535 is the key max_value. White and black of PBM are 255 and 0, or 1
  * and 0 when our comment says bits:=1. Comments in the header carry our key lines.
  */
-#define _GNU_SOURCE
 #include "io/codec.h"
 
 #include <ctype.h>
-#include <stdlib.h>
-#include <string.h>
 
-#include "base/fail.h"
 #include "base/numbers.h"
+#include "base/process.h"
 #include "base/text.h"
 #include "frame/samples.h"
 
@@ -146,12 +143,9 @@ plan_head(struct pnm *pnm, struct frame_head *head)
 	const char *bits;
 	size_t n;
 	char *text = text_close(&pnm->comments, &n);
-	int status;
-
-	if (!text)
-		return -1;
-	status = head_init(head, pnm->w, pnm->h, pnm->c,
+	int status = head_init(head, pnm->w, pnm->h, pnm->c,
 	    pnm->maxval > 255 ? SAMPLE_USHORT : SAMPLE_UCHAR);
+
 	if (status == 0 && pnm->c == 2)
 		head_set_channels(head, "image a");
 	if (status == 0)
@@ -229,13 +223,12 @@ read_rows(struct loader *loader, struct pnm *pnm, struct frame *frame)
 {
 	size_t n = pnm->w * pnm->c * sample_size(frame->head.type);
 	unsigned char *row;
-	int status;
+	int status = 0;
 
 	if (pnm->kind > 3)
 		return stream_each(loader, pnm->h, pnm->kind == 4 ? (pnm->w + 7) / 8 : n,
 		    place_row, &(struct placing){ pnm, frame });
-	row = malloc(n);
-	status = row ? 0 : fail_memory();
+	row = must_resize(NULL, n, 1);
 	for (size_t y = 0; y < pnm->h && status == 0; y++) {
 		status = read_text_row(loader, pnm, row);
 		if (status == 0)
@@ -251,8 +244,7 @@ read_head(struct loader *loader, struct pnm *pnm, struct frame_head *head)
 {
 	int status;
 
-	if (!text_open(&pnm->comments))
-		return -1;
+	text_open(&pnm->comments);
 	status = read_header(loader, pnm);
 	if (ferror(loader->file))
 		status = fail_errno(loader->path, "cannot be read");
@@ -360,7 +352,7 @@ choose_maxval(const struct frame *frame)
 	return (size_t)v;
 }
 
-/* The head of a file as a new string; NULL after fail(). */
+/* The head of a file as a new string. */
 static char *
 header_text(const struct frame_head *head, int kind, size_t maxval, size_t *n)
 {
@@ -368,13 +360,8 @@ header_text(const struct frame_head *head, int kind, size_t maxval, size_t *n)
 	struct text text;
 	FILE *file = text_open(&text);
 
-	if (!file)
-		return NULL;
 	fprintf(file, "P%d\n", kind);
-	if (head_put_comments(file, "#", head, SIZE_MAX, false) < 0) {
-		text_drop(&text);
-		return NULL;
-	}
+	head_put_comments(file, "#", head, SIZE_MAX, false);
 	if (kind == 7) {
 		fprintf(file, "WIDTH %zu\nHEIGHT %zu\nDEPTH %zu\nMAXVAL %zu\n", head->w, head->h,
 		    head->c, maxval);
@@ -469,7 +456,7 @@ pnm_save(struct saver *saver, const struct frame *frame)
 	if (kind < 0 || (kind == 4 && check_bits(saver->path, frame) < 0))
 		return -1;
 	text = header_text(head, kind, kind == 4 ? 1 : choose_maxval(frame), &n);
-	status = text ? samples_write_rows(saver->path, saver->file, text, n, &rows) : -1;
+	status = samples_write_rows(saver->path, saver->file, text, n, &rows);
 	free(text);
 	return status;
 }

@@ -9,6 +9,7 @@
 
 #include "base/numbers.h"
 #include "base/process.h"
+#include "base/text.h"
 
 #define FIELDS "u v sigma i j"
 #define N_FIELDS 5
@@ -85,7 +86,7 @@ int
 board_read_keys(const char *path, const struct meta *meta, struct board *board)
 {
 	const char *kind = meta_get(meta, "board_kind");
-	int k = 0;
+	int k = word_find(board_kinds, kind);
 
 	if (read_sides(path, meta, board) < 0 ||
 	    meta_number(meta, "board_spacing_mm", 0, &board->spacing_mm) < 0)
@@ -93,9 +94,7 @@ board_read_keys(const char *path, const struct meta *meta, struct board *board)
 	if (!(board->spacing_mm >= 0 && isfinite(board->spacing_mm)))
 		return fail(path, "key board_spacing_mm: must be positive, not %g",
 		    board->spacing_mm);
-	while (kind && board_kinds[k] && strcmp(kind, board_kinds[k]) != 0)
-		k++;
-	if (!board_kinds[k])
+	if (kind && k < 0)
 		return fail(path, "key board_kind: '%.40s' is none that is known", kind);
 	if (kind)
 		board->kind = (enum board_kind)k;

@@ -341,9 +341,7 @@ grid_find(
 	for (size_t k = 0; k < cells; k++)
 		growth.at[k] = NO_POINT;
 	try_seeds(&growth, enough, grid);
-	free(growth.at);
-	free(growth.used);
-	free(growth.node);
+	free_all(growth.at, growth.used, growth.node);
 }
 
 /* A board, the picture that it is looked for in, and the best grid until now. */

@@ -208,9 +208,7 @@ make_room(struct line_map *map, size_t w, size_t h, size_t n)
 	if (n > map->room) {
 		size_t room = n + n / 2;
 
-		free(map->order);
-		free(map->chain);
-		free(map->used);
+		free_all(map->order, map->chain, map->used);
 		map->order = must_alloc(room, sizeof(*map->order));
 		map->chain = must_alloc(2 * room, sizeof(*map->chain));
 		map->used = must_alloc(1, room);
@@ -845,11 +843,7 @@ free_image(struct line_finder *finder)
 {
 	for (size_t i = 0; finder->found && i < finder->tiles_y; i++)
 		free(finder->found[i].v);
-	free(finder->found);
-	free(finder->least);
-	free(finder->largest);
-	free(finder->active);
-	free(finder->work);
+	free_all(finder->found, finder->least, finder->largest, finder->active, finder->work);
 	finder->found = NULL;
 	finder->least = finder->largest = finder->work = NULL;
 	finder->active = NULL;
@@ -862,15 +856,8 @@ line_finder_free(struct line_finder *finder)
 	if (!finder)
 		return;
 	free_image(finder);
-	free(finder->all.v);
-	free(finder->filter.weight);
-	free(finder->map.at);
-	free(finder->map.order);
-	free(finder->map.chain);
-	free(finder->map.used);
-	free(finder->map.point);
-	free(finder->map.way);
-	free(finder);
+	free_all(finder->all.v, finder->filter.weight, finder->map.at, finder->map.order,
+	    finder->map.chain, finder->map.used, finder->map.point, finder->map.way, finder);
 }
 
 void

@@ -315,7 +315,7 @@ line_candidate_at(const struct line_filter *f, size_t x, size_t y,
 	float t;
 
 	if (x - region[0] >= region[2] || y - region[1] >= region[3])
-		return;	/* x below region[0] wraps */
+		return;		/* x below region[0] wraps */
 	c.response = -across.lambda;
 	if (strongest) {
 		*strongest = c.response > *strongest ? c.response : *strongest;
@@ -328,8 +328,7 @@ line_candidate_at(const struct line_filter *f, size_t x, size_t y,
 	c.dv = t * c.nv;
 	if (!(px_abs(c.du) <= f->limit && px_abs(c.dv) <= f->limit))
 		return;
-	if (to->n == to->room)
-		line_candidates_room(to, to->n + 64);
+	line_candidates_room(to, to->n + 1);
 	to->v[to->n++] = c;
 }
 

@@ -57,9 +57,7 @@ spare_take(size_t c)
 static void
 spare_free(struct frame *frame)
 {
-	free(frame->plane);
-	free(frame->head.channel);
-	free(frame);
+	free_all(frame->plane, frame->head.channel, frame);
 }
 
 /* Keeps a frame that has lost its planes and metadata, or frees it. */
@@ -281,8 +279,7 @@ frame_add_channel(const struct frame *frame, const char *name, struct frame **ou
 	if (status < 0)
 		return -1;
 	head_copy(&head, &kept->head);
-	if (status == 0)
-		status = head_set_count(&head, c + 1);
+	status = head_set_count(&head, c + 1);
 	if (status == 0) {
 		snprintf(head.channel[c], CHANNEL_NAME_SIZE, "%s", name);
 		status = frame_new(&head, out);

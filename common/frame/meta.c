@@ -1,9 +1,7 @@
 /* Key := value metadata: entries shared by copies, lists, and gathering frames into one. */
-#define _GNU_SOURCE
 #include "frame/meta.h"
 
 #include <math.h>
-#include <stdarg.h>
 #include <stdatomic.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -370,13 +368,10 @@ is_vector(const char *key)
 {
 	static const char *const vectors[] = { "origin_px", "projector_px", "ref_plane_rad",
 		"colormap_range", "picture_px", "depth_range", "center_mm", "view_rotation",
-		"rect_rotation", "board_size", "image_size_px" };
+		"rect_rotation", "board_size", "image_size_px", NULL };
 
-	for (size_t i = 0; i < sizeof(vectors) / sizeof(*vectors); i++)
-		if (!strcmp(key, vectors[i]))
-			return true;
-	return !strncmp(key, "cmd.", 4) || !strncmp(key, "holo_", 5) ||
-	    !strncmp(key, "depthcode_", 10);
+	return word_find(vectors, key) >= 0 || !strncmp(key, "cmd.", 4) ||
+	    !strncmp(key, "holo_", 5) || !strncmp(key, "depthcode_", 10);
 }
 
 /* Has the value one word for each of c channels? */

@@ -646,8 +646,6 @@ name_channels(const struct capture_set *set, const char *forms, const char *qual
 	char *names;
 	int status = -1;
 
-	if (!to)
-		return -1;
 	for (size_t k = 0; k < set->fringes; k++)
 		print_numbered(to, forms, set->fringes > 1 ? k + 1 : 0);
 	if (set->fringes)
@@ -660,7 +658,7 @@ name_channels(const struct capture_set *set, const char *forms, const char *qual
 	if (set->fringes + set->codes == 0)
 		fail(NULL, "the measurement has neither fringe images nor Gray planes of that "
 		    "kind");
-	else if (names)
+	else
 		status = head_set_channels(head, names + 1);
 	free(names);
 	return status;
@@ -1242,15 +1240,13 @@ capture_set_sort(const struct capture_options *options, const struct manifest *m
 	int status;
 
 	memset(out, 0, sizeof(*out));
-	status = capture_roles_describe(options, manifest, head, capture);
-	if (status == 0)
-		status = sort_fringes(options, head, capture, n, out);
-	if (status == 0 && options->kind != CAPTURES_FOURIER)
-		status = sort_gray(options, capture, n, out);
-	if (status == 0)
+	status = capture_roles_describe(options, manifest, head, capture) < 0 ||
+	    sort_fringes(options, head, capture, n, out) < 0 ||
+	    (options->kind != CAPTURES_FOURIER && sort_gray(options, capture, n, out) < 0) ? -1 : 0;
+	if (status == 0) {
 		sort_flats(capture, n, out);
-	if (status == 0)
 		sort_markers(capture, n, out);
+	}
 	/* the metadata of images without roles may hold their periods, one per set */
 	if (status == 0 && !manifest && !meta_get(&head->meta, "role") && options->period_px.n == 0)
 		status = meta_numbers(&head->meta, "period_px", &stored_px);

@@ -277,11 +277,7 @@ image_places_free(struct image_places *places)
 		free(places->sample[i]);
 	for (size_t i = 0; i < CACHED; i++)
 		free(places->cached[i].weight);
-	free(places->first);
-	free(places->is_lit);
-	free(places->path);
-	free(places->other);
-	free(places);
+	free_all(places->first, places->is_lit, places->path, places->other, places);
 }
 
 /* ---- samples ---- */
@@ -839,9 +835,7 @@ order_of_blocks(struct image_places *places, size_t end, const uint8_t *place)
 		}
 		sure &= order == own;
 	}
-	free(mean);
-	free(z);
-	free(strong);
+	free_all(mean, z, strong);
 	return sure ? order : K;
 }
 

@@ -1,5 +1,4 @@
 /* Manifests: parsing, reading and writing of their rows. */
-#define _GNU_SOURCE
 #include "fringe/manifest.h"
 
 #include <errno.h>
@@ -27,21 +26,12 @@ enum column {
 
 static const char *const columns[] = {
 	"file", "role", "axis", "period_px", "step", "shift_rad", "bit", "gray_cell",
-	"marker_px", "marker_width_px", "frame", "plane", "check"
+	"marker_px", "marker_width_px", "frame", "plane", "check", NULL
 };
 
 #define SIZE_KEY "projector_px:="
 #define UNKNOWN COLUMNS		/* a column that the reader skips */
 #define MAX_FIELDS 64
-
-static int
-find_word(const char *const *words, const char *word)
-{
-	for (int i = 0; words[i]; i++)
-		if (!strcmp(words[i], word))
-			return i;
-	return -1;
-}
 
 /* ---- one row from words ---- */
 
@@ -71,7 +61,7 @@ take_whole(const char *where, enum column column, const char *word, long *out)
 static int
 take_field(const char *where, enum column column, const char *word, struct manifest_row *row)
 {
-	int role = find_word(manifest_roles, word), cell = find_word(manifest_cells, word);
+	int role = word_find(manifest_roles, word), cell = word_find(manifest_cells, word);
 
 	if (!strcmp(word, "-"))
 		return 0;
@@ -175,10 +165,9 @@ take_legend(struct manifest_reader *reader, char *line)
 	if (n == 0 || n > MAX_FIELDS)
 		return fail(place(reader, where), "legend has %s columns", n ? "too many" : "no");
 	for (size_t i = 0; i < n; i++) {
-		reader->column[i] = UNKNOWN;
-		for (size_t k = 0; k < COLUMNS; k++)
-			if (!strcmp(word[i], columns[k]))
-				reader->column[i] = (enum column)k;
+		const int column = word_find(columns, word[i]);
+
+		reader->column[i] = column < 0 ? UNKNOWN : (enum column)column;
 		if (seen[reader->column[i]]++ && reader->column[i] != UNKNOWN)
 			return fail(place(reader, where), "column %s stands there twice", word[i]);
 	}

@@ -46,16 +46,6 @@ describe(const struct frame_head *head, char word[WORD_SIZE])
 }
 
 static void
-add_word(struct dropped_images *dropped, const char *word)
-{
-	if (dropped->words == dropped->room) {
-		dropped->room = 2 * dropped->room + 16;
-		dropped->word = must_resize(dropped->word, dropped->room, sizeof(*dropped->word));
-	}
-	dropped->word[dropped->words++] = must_strdup(word);
-}
-
-static void
 forget_words(struct dropped_images *dropped)
 {
 	while (dropped->words)
@@ -89,7 +79,8 @@ take_description(struct dropped_images *dropped, const struct frame_head *head, 
 	if (dropped->complete || fresh || *begins)	/* other images than the first ones' */
 		forget_words(dropped);
 	dropped->place = dropped->words;
-	add_word(dropped, word);
+	dropped->word = must_resize(dropped->word, dropped->words + 1, sizeof(*dropped->word));
+	dropped->word[dropped->words++] = must_strdup(word);
 }
 
 /* ---- by number or time ---- */
@@ -291,7 +282,6 @@ dropped_images_free(struct dropped_images *dropped)
 	forget_words(dropped);
 	free(dropped->word);
 	dropped->word = NULL;
-	dropped->room = 0;
 }
 
 const char *const measurement_signs[] = { "+1", "-1", "1", NULL };

@@ -57,7 +57,7 @@ struct dropped_images {
 	size_t measurement;		/* the one at hand, from 0 */
 	/* the first measurement's images, by their keys, and how far the one at hand is */
 	char **word;
-	size_t words, room, place;
+	size_t words, place;
 	bool complete;
 	/* counting by number or time */
 	bool counted, spoiled;	/* the last image had a number or a time; nothing can be told */

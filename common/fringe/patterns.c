@@ -5,7 +5,6 @@
 #include "fringe/patterns.h"
 
 #include <math.h>
-#include <stdarg.h>
 
 #include "base/cpu_level.h"
 #include "base/opt.h"
@@ -140,12 +139,8 @@ append_row(const char *path, struct lut *lut, double input, double output)
 		return fail(path, "table has more than %d rows", MAX_LUT_ROWS);
 	if (lut->n ? input <= lut->input[lut->n - 1] : input != 0.0)
 		return fail(path, "inputs must ascend from 0, row %zu has %g", lut->n + 1, input);
-	if (!(lut->n & (lut->n - 1))) {		/* room for twice as many */
-		size_t room = lut->n ? 2 * lut->n : 1;
-
-		lut->input = must_resize(lut->input, room, sizeof(*lut->input));
-		lut->output = must_resize(lut->output, room, sizeof(*lut->output));
-	}
+	lut->input = must_resize(lut->input, lut->n + 1, sizeof(*lut->input));
+	lut->output = must_resize(lut->output, lut->n + 1, sizeof(*lut->output));
 	lut->input[lut->n] = input;
 	lut->output[lut->n++] = output;
 	return 0;
@@ -283,14 +278,11 @@ compensation_set_file(struct meta *meta, const char *key, const char *path)
 	const char *slash = strrchr(path, '/');
 	struct text text;
 	char *word;
-	int status = -1;
+	int status;
 
-	if (!text_open(&text))
-		return -1;
-	escape_put_word(text.file, slash && slash[1] ? slash + 1 : path);
+	escape_put_word(text_open(&text), slash && slash[1] ? slash + 1 : path);
 	word = text_close(&text, NULL);
-	if (word)
-		status = meta_set(meta, key, word);
+	status = meta_set(meta, key, word);
 	free(word);
 	return status;
 }

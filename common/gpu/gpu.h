@@ -87,15 +87,14 @@ void gpu_block_free(struct gpu *, struct gpu_block *);
 struct gpu_job *gpu_job_new(struct gpu *);
 /* Must not be running. */
 void gpu_job_free(struct gpu_job *);
-int gpu_job_begin(struct gpu_job *);
-void gpu_job_upload(struct gpu_job *, const struct gpu_block *from, size_t from_at,
+void gpu_job_begin(struct gpu_job *);
+/* From the host's block up to the device's, or from the device's down. */
+void gpu_job_copy(struct gpu_job *, const struct gpu_block *from, size_t from_at,
     const struct gpu_block *to, size_t to_at, size_t bytes);
 /* local: invocations of a workgroup; groups: workgroups; beside: it does not need what the dispatch
  * before it writes, nor what that one runs beside, and may run while they do. */
 int gpu_job_dispatch(struct gpu_job *, const struct shader *, const uint32_t local[2],
-    const uint32_t groups[2], const void *push, size_t push_bytes, bool beside);
-void gpu_job_download(struct gpu_job *, const struct gpu_block *from, size_t from_at,
-    const struct gpu_block *to, size_t to_at, size_t bytes);
+    const uint32_t groups[2], const struct gpu_push *push, bool beside);
 int gpu_job_submit(struct gpu_job *);
 /* Returns when the job is done. A device that does not answer in time (a minute, or
  * FRINGEPIPE_GPU_TIMEOUT seconds) is given

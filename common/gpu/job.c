@@ -109,39 +109,23 @@ lane_commands(struct gpu_job *job, int lane)
 	return job->commands[lane];
 }
 
-int
+void
 gpu_job_begin(struct gpu_job *job)
 {
 	job->trouble = VK_SUCCESS;
-	for (int i = 0; i < LANES; i++) {
-		job->used[i] = false;
-		job->ticks[i] = 0;
-	}
-	return 0;
+	memset(job->used, 0, sizeof(job->used));
+	memset(job->ticks, 0, sizeof(job->ticks));
 }
 
-static void
-copy(struct gpu_job *job, int lane, const struct gpu_block *from, size_t from_at,
+void
+gpu_job_copy(struct gpu_job *job, const struct gpu_block *from, size_t from_at,
     const struct gpu_block *to, size_t to_at, size_t bytes)
 {
 	VkBufferCopy region = { from_at, to_at, bytes };
 
-	vkCmdCopyBuffer(lane_commands(job, lane), ((const struct vulkan_block *)from)->buffer,
+	vkCmdCopyBuffer(lane_commands(job, from->host ? LANE_UP : LANE_DOWN),
+	    ((const struct vulkan_block *)from)->buffer,
 	    ((const struct vulkan_block *)to)->buffer, 1, &region);
-}
-
-void
-gpu_job_upload(struct gpu_job *job, const struct gpu_block *from, size_t from_at,
-    const struct gpu_block *to, size_t to_at, size_t bytes)
-{
-	copy(job, LANE_UP, from, from_at, to, to_at, bytes);
-}
-
-void
-gpu_job_download(struct gpu_job *job, const struct gpu_block *from, size_t from_at,
-    const struct gpu_block *to, size_t to_at, size_t bytes)
-{
-	copy(job, LANE_DOWN, from, from_at, to, to_at, bytes);
 }
 
 /* All that was written before is seen by what comes after. */
@@ -160,7 +144,7 @@ barrier(VkCommandBuffer commands, VkPipelineStageFlags before, VkAccessFlags wro
 
 int
 gpu_job_dispatch(struct gpu_job *job, const struct shader *shader, const uint32_t local[2],
-    const uint32_t groups[2], const void *push, size_t push_bytes, bool beside)
+    const uint32_t groups[2], const struct gpu_push *push, bool beside)
 {
 	VkPipeline pipeline = vulkan_pipeline(job->gpu, shader, local);
 	VkCommandBuffer commands = lane_commands(job, LANE_COMPUTE);
@@ -173,7 +157,7 @@ gpu_job_dispatch(struct gpu_job *job, const struct shader *shader, const uint32_
 		    VK_ACCESS_SHADER_READ_BIT | VK_ACCESS_SHADER_WRITE_BIT);
 	vkCmdBindPipeline(commands, VK_PIPELINE_BIND_POINT_COMPUTE, pipeline);
 	vkCmdPushConstants(commands, job->gpu->layout, VK_SHADER_STAGE_COMPUTE_BIT, 0,
-	    (uint32_t)push_bytes, push);
+	    sizeof(*push), push);
 	vkCmdDispatch(commands, groups[0], groups[1], 1);
 	tick(job, LANE_COMPUTE);
 	return 0;

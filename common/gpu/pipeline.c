@@ -1,5 +1,4 @@
 /* Compute pipelines, and the cache file in which compiled shaders survive the process. */
-#define _GNU_SOURCE
 #include "gpu/vulkan.h"
 
 #include <stdio.h>

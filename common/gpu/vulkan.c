@@ -101,13 +101,11 @@ compute(struct gpu_job *job, const struct gpu_block *host, const struct gpu_bloc
 	struct gpu_push push = { .block = device->address, .w = PAIRS, .h = 1, .y1 = 1 };
 
 	fill_pairs(host->host);
-	if (gpu_job_begin(job) < 0)
+	gpu_job_begin(job);
+	gpu_job_copy(job, host, 0, device, 0, bytes);
+	if (gpu_job_dispatch(job, &shader_float_results, local, groups, &push, false) < 0)
 		return -1;
-	gpu_job_upload(job, host, 0, device, 0, bytes);
-	if (gpu_job_dispatch(job, &shader_float_results, local, groups, &push, sizeof(push),
-	    false) < 0)
-		return -1;
-	gpu_job_download(job, device, bytes, host, bytes, host->bytes - bytes);
+	gpu_job_copy(job, device, bytes, host, bytes, host->bytes - bytes);
 	return gpu_job_submit(job) < 0 ? -1 : gpu_job_wait(job);
 }
 

@@ -1,5 +1,4 @@
 /* Crops, bins, joins, splits and turns frames, and keeps their metadata true. */
-#define _GNU_SOURCE
 #include "image/arrange.h"
 
 #include <ctype.h>

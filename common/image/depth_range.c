@@ -13,18 +13,16 @@
 
 #include "base/fail.h"
 #include "base/px.h"
+#include "base/text.h"
 #include "image/statistics.h"
 #include "io/source.h"
 
 bool
 quantity_is_length(const char *channel)
 {
-	static const char *const lengths[] = { "depth", "x", "y", "z", "deviation" };
+	static const char *const lengths[] = { "depth", "x", "y", "z", "deviation", NULL };
 
-	for (size_t i = 0; i < sizeof(lengths) / sizeof(*lengths); i++)
-		if (!strcmp(channel, lengths[i]))
-			return true;
-	return false;
+	return word_find(lengths, channel) >= 0;
 }
 
 const char *

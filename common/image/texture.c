@@ -9,6 +9,7 @@
 
 #include "base/process.h"
 #include "base/px.h"
+#include "base/text.h"
 #include "frame/key_lines.h"
 
 #define ROWS 32		/* that a thread takes at a time */
@@ -20,11 +21,10 @@ int
 texture_below_is(const struct meta *meta, const char *key)
 {
 	const char *word = meta_get(meta, key);
+	const int place = word_find(texture_places, word);
 
-	for (int i = 0; word && texture_places[i]; i++)
-		if (!strcmp(word, texture_places[i]))
-			return i == TEXTURE_BELOW;
-	return word ? fail(key, "must be alpha or below, not '%.60s'", word) : 0;
+	return word && place < 0 ? fail(key, "must be alpha or below, not '%.60s'", word) :
+	    place == TEXTURE_BELOW;
 }
 
 int

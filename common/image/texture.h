@@ -67,8 +67,7 @@ struct texture_below {
 	size_t luma;			/* the plane whose lower half is the texture */
 	bool grey;			/* an encoder's: see below */
 	int (*survey)(struct run *, const struct frame *in);
-	void (*rows)(const struct run *, const struct frame *in, struct frame *out, size_t y0,
-	    size_t y1, const struct row_scratch *);
+	body_rows *rows;
 };
 
 /* For plan: the head of the picture of h rows in the whole frame, by its channels, and where the

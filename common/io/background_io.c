@@ -295,7 +295,7 @@ open_file(struct read_ahead *input, struct open_file *file)
 {
 	pthread_mutex_unlock(&input->lock);
 	warn_hold(&file->warned);
-	file->source = source_open_raw(file->path, input->raw);
+	file->source = source_open_as(file->path, NULL, input->raw);
 	file->got = file->source ? source_next(file->source, &file->first) : -1;
 	warn_hold(NULL);
 	if (file->got < 0)
@@ -341,11 +341,9 @@ set_room(struct read_ahead *input, size_t threads)
 	const size_t most = threads > 1 ? files_most() : 1;
 	const size_t small = SMALL_FILES_PER_THREAD * threads;
 
-	input->least = FILES_PER_THREAD * threads < most ? FILES_PER_THREAD * threads : most;
-	input->room = small < SMALL_FILES_MOST ? small : SMALL_FILES_MOST;
-	input->room = input->room < most ? input->room : most;
-	if (input->room < input->least)
-		input->room = input->least;
+	input->least = size_at_most(FILES_PER_THREAD * threads, most);
+	input->room = size_at_most(size_at_most(small, SMALL_FILES_MOST), most);
+	input->room = size_at_least(input->room, input->least);
 }
 
 /* Further files of the folders that are followed: 1; 0: there are none now, and where it waits none
@@ -497,7 +495,7 @@ count_next(const struct read_ahead *input)
 
 		if (!is_kind(input->path[i], S_IFREG))
 			continue;
-		source = source_open_raw(input->path[i], input->raw);
+		source = source_open_as(input->path[i], NULL, input->raw);
 		while (source && (got = source_next(source, &frame)) == 1) {
 			frame_free(frame);
 			n++;
@@ -605,10 +603,7 @@ read_ahead_close(struct read_ahead *input)
 		free(input->path[i]);
 	pthread_mutex_destroy(&input->lock);
 	pthread_cond_destroy(&input->changed);
-	free(input->path);
-	free(input->seam);
-	free(input->file);
-	free(input);
+	free_all(input->path, input->seam, input->file, input);
 }
 
 /*

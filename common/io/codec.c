@@ -114,21 +114,16 @@ codec_by_suffix(const char *path)
 	return codec_of_list(codecs, path);
 }
 
-int
-codec_options_new(const struct codec *codec, const struct save_options *from, void **out)
+void *
+codec_options_new(const struct codec *codec, const struct save_options *from)
 {
-	*out = NULL;
-	if (!codec->options)
-		return 0;
-	*out = must_alloc(1, codec->option_size);
-	if (opt_defaults(codec->options, *out) < 0) {
-		codec_options_free(codec, *out);
-		*out = NULL;
-		return -1;
-	}
-	if (from)
-		opt_copy(codec->options, *out, from->table, from->values);
-	return 0;
+	void *options = codec->options ? must_alloc(1, codec->option_size) : NULL;
+
+	if (options)
+		opt_defaults(codec->options, options);
+	if (options && from)
+		opt_copy(codec->options, options, from->table, from->values);
+	return options;
 }
 
 void
@@ -159,8 +154,6 @@ head_to_text(const struct frame_head *head)
 	struct text text;
 	FILE *file = text_open(&text);
 
-	if (!file)
-		return NULL;
 	put_spacing(file, head);
 	keyline_put_head(file, head);
 	return text_close(&text, NULL);
@@ -172,19 +165,16 @@ head_line_is_of_table(const char *line)
 	return !strncmp(line, "channels:=", 10) || !strncmp(line, "points:=", 8);
 }
 
-int
+void
 head_put_comments(FILE *file, const char *prefix, const struct frame_head *head, size_t most,
     bool table)
 {
 	char *text = head_to_text(head), *rest = NULL;
 
-	if (!text)
-		return -1;
 	for (char *line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest))
 		if (strlen(line) < most && !(table && head_line_is_of_table(line)))
 			fprintf(file, "%s %s\n", prefix, line);
 	free(text);
-	return 0;
 }
 
 static void

@@ -80,7 +80,8 @@ struct codec {
 	 * after fail_usage(). NULL: it reads none. */
 	int (*raw_check)(const char *words);
 	/* Options for writing, ended by a row without name, and the size of their struct; NULL:
-	 * there are none. A tool that offers one has a row of the same name and type. */
+	 * there are none. A tool that offers one has a row of the same name and type, with the
+	 * help and the unit. */
 	const struct opt *options;
 	size_t option_size;
 	int (*check_save)(const char *path);	/* can it be written here and now? may be NULL */
@@ -101,17 +102,17 @@ const struct codec *codec_of_list(const struct codec *const *list, const char *p
 
 /*
  * The options of a codec, for a saver: its defaults, changed by the tool's values (NULL: none).
- * NULL in *out if it has no options. 0 or -1 after fail().
+ * NULL if it has no options.
  */
-int codec_options_new(const struct codec *, const struct save_options *, void **out);
+void *codec_options_new(const struct codec *, const struct save_options *);
 void codec_options_free(const struct codec *, void *options);
 
 /* "channels:=...", "key:=value" lines of a head as one new string, for PNG text, TIFF
- * ImageDescription and JPEG COM; NULL after fail(). */
+ * ImageDescription and JPEG COM. */
 char *head_to_text(const struct frame_head *);
 /* Writes such lines, each after `prefix` and a blank, but for those of `most` bytes and more.
- * table: also without those that head_line_is_of_table() names. 0 or -1 after fail(). */
-int head_put_comments(FILE *, const char *prefix, const struct frame_head *, size_t most,
+ * table: also without those that head_line_is_of_table() names. */
+void head_put_comments(FILE *, const char *prefix, const struct frame_head *, size_t most,
     bool table);
 /* Is it such a line that a table tells otherwise: channels or points? */
 bool head_line_is_of_table(const char *line);

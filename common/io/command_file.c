@@ -96,10 +96,7 @@ command_file_close(struct command_file *own)
 		atomic_compare_exchange_strong(&open_files[i], &expected, NULL);
 	}
 	remove_folder(own);
-	free(own->file);
-	free(own->folder);
-	free(own->command);
-	free(own);
+	free_all(own->file, own->folder, own->command, own);
 }
 
 int

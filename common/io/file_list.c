@@ -494,7 +494,5 @@ follow_close(struct follow *follow)
 	if (follow->notifier >= 0)
 		close(follow->notifier);
 	tdestroy(follow->tree, free_followed);
-	free(follow->folder);
-	free(follow->waiting);
-	free(follow);
+	free_all(follow->folder, follow->waiting, follow);
 }

@@ -94,10 +94,7 @@ nrrd_header_text(FILE *file, const char *name, char **whole, size_t *bytes)
 
 		if (n + 1 >= room) {	/* memory grows with what was read; a 0 ends it */
 			room = room ? 2 * room : HEADER_ROOM;
-			text = realloc(*whole, room);
-			if (!text)
-				return fail_memory();
-			*whole = text;
+			*whole = text = must_resize(*whole, room, 1);
 		}
 		got = line_read(file, text + n, (n < START_BYTES ? START_BYTES : room - 1) - n);
 		n += got;
@@ -184,16 +181,14 @@ static const struct nrrd_kind {
 	{ "|ulonglong|unsigned long long|unsigned long long int|uint64|uint64_t|", ELEMENT_U64 },
 };
 
-/* Is the word one of those between bars? */
+/* Is the word one of those between bars, in any case? */
 static bool
 has_name(const char *names, const char *word)
 {
-	const size_t n = strlen(word);
+	char barred[64];
 
-	for (const char *p = names + 1, *end; (end = strchr(p, '|')); p = end + 1)
-		if ((size_t)(end - p) == n && !strncasecmp(p, word, n))
-			return true;
-	return false;
+	snprintf(barred, sizeof(barred), "|%s|", word);
+	return !strchr(word, '|') && strcasestr(names, barred);
 }
 
 static const struct nrrd_kind *
@@ -393,12 +388,9 @@ static bool
 kind_is_list(const char *kinds, size_t axis)
 {
 	static const char domains[] = "|domain|space|time|none|???|";
-	char word[32], barred[36];
+	char word[32];
 
-	if (!kinds || !meta_word(kinds, axis, word, sizeof(word)))
-		return false;
-	snprintf(barred, sizeof(barred), "|%s|", word);
-	return !strcasestr(domains, barred);
+	return kinds && meta_word(kinds, axis, word, sizeof(word)) && !has_name(domains, word);
 }
 
 static enum nrrd_axes
@@ -645,16 +637,14 @@ put_geometry(FILE *file, const struct frame_head *head)
 		    head->c > 1 ? " \"\"" : "");
 }
 
-/* All lines but the padding and the blank one, as a new string; NULL after fail(). number: of a
- * shared frame, else 0. */
+/* All lines but the padding and the blank one, as a new string. number: of a shared frame, else
+ * 0. */
 static char *
 header_text(const struct frame_head *head, unsigned long number, size_t *length)
 {
 	struct text text;
 	FILE *file = text_open(&text);
 
-	if (!file)
-		return NULL;
 	fprintf(file, "NRRD0004\ntype: %s\ndimension: %d\nsizes: %zu %zu", sample_name(head->type),
 	    head->c > 1 ? 3 : 2, head->w, head->h);
 	if (head->c > 1)
@@ -672,26 +662,18 @@ header_text(const struct frame_head *head, unsigned long number, size_t *length)
 static char *
 padded_header(const char *name, const struct frame_head *head, unsigned long number, size_t *length)
 {
-	char *text = header_text(head, number, length), *padded;
-	size_t padding;
+	char *text = header_text(head, number, length);
+	size_t padding = (HEADER_UNIT - (*length + 3) % HEADER_UNIT) % HEADER_UNIT;
 
-	if (!text)
-		return NULL;
-	padding = (HEADER_UNIT - (*length + 3) % HEADER_UNIT) % HEADER_UNIT;
 	if (*length + 3 + padding > NRRD_HEADER_MAX) {
 		fail(name, "header is longer than %d bytes: %zu", NRRD_HEADER_MAX,
 		    *length + 3 + padding);
 		free(text);
 		return NULL;
 	}
-	padded = realloc(text, *length + 3 + padding + 1);
-	if (!padded) {
-		free(text);
-		fail_memory();
-		return NULL;
-	}
-	*length += (size_t)sprintf(padded + *length, "#%*s\n\n", (int)padding, "");
-	return padded;
+	text = must_resize(text, *length + 3 + padding + 1, 1);
+	*length += (size_t)sprintf(text + *length, "#%*s\n\n", (int)padding, "");
+	return text;
 }
 
 /* What is written to a descriptor, in pieces as large as possible: adjacent memory is one piece. */
@@ -1026,11 +1008,9 @@ static int
 read_pixels(struct input *in, struct frame *frame)
 {
 	size_t n = frame->head.w * frame->head.c;
-	void *pixels = malloc(n * sample_size(frame->head.type));
+	void *pixels = must_resize(NULL, n, sample_size(frame->head.type));
 	int status = 0;
 
-	if (!pixels)
-		return fail_memory();
 	for (size_t y = 0; y < frame->head.h && status == 0; y++) {
 		status = read_samples(in, pixels, n);
 		if (status == 0)

@@ -103,20 +103,11 @@ has_strangers_link(const char *path, unsigned links, bool *new)
 	return found;
 }
 
-/* link_owner_check(), and whether the folder is there, and nothing of this name in it. */
-static int
-link_owner_look(const char *path, bool *new)
+int
+link_owner_check(const char *path, bool *new)
 {
 	return !has_strangers_link(path, 0, new) ? 0 : fail(path, "is or leads through a link that "
 	    "another user has put into a folder which all may write into");
-}
-
-int
-link_owner_check(const char *path)
-{
-	bool new;
-
-	return link_owner_look(path, &new);
 }
 
 char *
@@ -156,9 +147,7 @@ plain_path(const char *path)
 	parent = folder_of(copy);
 	folder = realpath(parent, NULL);
 	plain = folder ? must_format("%s/%s", folder, copy + folder_length(copy)) : NULL;
-	free(folder);
-	free(parent);
-	free(copy);
+	free_all(folder, parent, copy);
 	return plain;
 }
 
@@ -258,12 +247,7 @@ waiting_read(int fd, void *to, size_t n)
 ssize_t
 waiting_write(int fd, const void *from, size_t n)
 {
-	ssize_t done;
-
-	do
-		done = write(fd, from, n);
-	while (done < 0 && again(fd, POLLOUT));
-	return done;
+	return waiting_writev(fd, &(struct iovec){ (void *)from, n }, 1);
 }
 
 ssize_t
@@ -524,9 +508,7 @@ place_free(struct safe_file *place)
 		unlink(place->temporary);	/* after a rename it does not exist */
 		temporary_files_forget(place->temporary);
 	}
-	free(place->temporary);
-	free(place->final);
-	free(place);
+	free_all(place->temporary, place->final, place);
 }
 
 /* A file with the permissions of the one that it will replace. new: there is none. */
@@ -566,7 +548,7 @@ safe_file_open(const char *path, struct safe_file **place)
 	*place = NULL;
 	if (!path || !strcmp(path, "-"))
 		return stdout;
-	if (link_owner_look(path, &new) < 0)
+	if (link_owner_check(path, &new) < 0)
 		return NULL;
 	if (!new && safe_file_is_special(path)) {
 		file = fopen(path, "wb");

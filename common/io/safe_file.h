@@ -15,9 +15,9 @@ struct safe_file;		/* what is known of an open file until it is put in its place
  * -1 after fail() where a symbolic link on the way to path, or its last part, lies in a sticky
  * folder that others may write into (/tmp), and belongs neither to this user nor to the folder's
  * owner: what Linux refuses to open where fs.protected_symlinks is set. Other errors are left to
- * the caller, who opens the path.
+ * the caller, who opens the path. *new: the folder is there, and nothing of this name in it.
  */
-int link_owner_check(const char *path);
+int link_owner_check(const char *path, bool *new);
 
 /* Calls that a signal does not interrupt, and files of a descriptor that another process has set to
  * O_NONBLOCK, which those that inherit it share. They wait where it does not. */

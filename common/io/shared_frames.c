@@ -8,8 +8,6 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/mman.h>
 #include <sys/random.h>
 #include <sys/resource.h>
@@ -18,7 +16,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-#include "base/fail.h"
+#include "base/process.h"
 
 struct shared_block {
 	int fd;
@@ -57,12 +55,12 @@ is_sealed(int fd)
 static struct shared_block *
 shared_block_map(int fd, int protection)
 {
-	struct shared_block *block = calloc(1, sizeof(*block));
+	struct shared_block *block = must_alloc(1, sizeof(*block));
 	void *references = MAP_FAILED, *pixels = MAP_FAILED;
 	struct stat st;
 	size_t bytes = 0;
 
-	if (block && is_sealed(fd) && fstat(fd, &st) == 0 && st.st_size > PAGE &&
+	if (is_sealed(fd) && fstat(fd, &st) == 0 && st.st_size > PAGE &&
 	    st.st_size % PAGE == 0) {
 		bytes = (size_t)st.st_size - PAGE;
 		pixels = mmap(NULL, bytes, protection, MAP_SHARED, fd, 0);
@@ -288,9 +286,7 @@ shared_sender_open(int fd)
 
 	if (!is_wanted(fd, &st))
 		return NULL;
-	sender = calloc(1, sizeof(*sender));
-	if (!sender)
-		return NULL;
+	sender = must_alloc(1, sizeof(*sender));
 	sender->pipe = st;
 	sender->connection = -1;
 	if (getrandom(&sender->number, sizeof(sender->number), 0) == sizeof(sender->number))
@@ -436,9 +432,7 @@ shared_receiver_open(int fd)
 
 	if (!is_wanted(fd, &st))
 		return NULL;
-	receiver = calloc(1, sizeof(*receiver));
-	if (!receiver)
-		return NULL;
+	receiver = must_alloc(1, sizeof(*receiver));
 	size = name_socket(&st, &address);
 	receiver->users = 1;
 	receiver->connection = -1;

@@ -1,5 +1,4 @@
 /* Reading frames from pipes, files, folders. */
-#define _GNU_SOURCE
 #include "io/source.h"
 
 #include <fcntl.h>
@@ -327,8 +326,8 @@ source_begin(struct source *source, const char *path)
 	return source->folder ? source_enter_folder(source) : status;
 }
 
-static struct source *
-open_path(const char *path, const struct codec *const *also, const char *raw)
+struct source *
+source_open_as(const char *path, const struct codec *const *also, const char *raw)
 {
 	struct source *source = must_resize(NULL, 1, sizeof(*source));
 	int status;
@@ -353,19 +352,7 @@ open_path(const char *path, const struct codec *const *also, const char *raw)
 struct source *
 source_open(const char *path)
 {
-	return source_open_also(path, NULL);
-}
-
-struct source *
-source_open_raw(const char *path, const char *raw)
-{
-	return open_path(path, NULL, raw);
-}
-
-struct source *
-source_open_also(const char *path, const struct codec *const *also)
-{
-	return open_path(path, also, NULL);
+	return source_open_as(path, NULL, NULL);
 }
 
 /* Is all of a file read? A disk that fails behind the last byte loses nothing. -1 after fail()

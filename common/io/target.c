@@ -1,5 +1,4 @@
 /* Writing frames: formats, numbered names, folders, standard output. */
-#define _GNU_SOURCE
 #include "io/target.h"
 
 #include <dirent.h>
@@ -67,8 +66,6 @@ numbered_path(const char *path, size_t number, size_t *numbers)
 	FILE *file = text_open(&text);
 
 	*numbers = 0;
-	if (!file)
-		return NULL;
 	for (const char *p = path; *p; p++) {
 		int width;
 		size_t length;
@@ -121,26 +118,17 @@ file_begin(struct target *target, char *file_path)
 	target->file_path = file_path;
 	/* Where one cannot seek, only formats that are streams are written directly. */
 	target->spooled = !target->codec->concatenates && safe_file_is_special(file_path);
-	target->saver = (struct saver){ .path = file_path };
-	if (codec_options_new(target->codec, &target->options, &target->codec_options) < 0) {
-		free(target->file_path);
-		target->file_path = NULL;
-		return -1;
-	}
-	target->saver.options = target->codec_options;
-	if (target->spooled) {
-		target->saver.file = scratch_file_open();
-		if (!target->saver.file)
-			fail_errno(file_path, "temporary file cannot be created in %s",
-			    scratch_folder());
-	} else {
-		target->saver.file = safe_file_open(file_path, &target->place);
-	}
+	target->codec_options = codec_options_new(target->codec, &target->options);
+	target->saver = (struct saver){ .path = file_path, .options = target->codec_options };
+	target->saver.file = target->spooled ? scratch_file_open() :
+	    safe_file_open(file_path, &target->place);
 	if (target->saver.file) {
 		setvbuf(target->saver.file, target->buffer,
 		    target->codec->large_writes ? _IONBF : _IOFBF, BUFFER_SIZE);
 		return 0;
 	}
+	if (target->spooled)
+		fail_errno(file_path, "temporary file cannot be created in %s", scratch_folder());
 	codec_options_free(target->codec, target->codec_options);
 	free(target->file_path);
 	target->file_path = NULL;
@@ -253,8 +241,7 @@ name_given(const struct frame_head *head)
 	const char *given = meta_get(&head->meta, "name");
 	size_t length;
 
-	if (given && strrchr(given, '/'))
-		given = strrchr(given, '/') + 1;
+	given = given ? path_name(given) : NULL;
 	if (!given || !*given || *given == '.' || strlen(given) >= 200)
 		return NULL;
 	for (const char *p = given; *p; p++)
@@ -379,13 +366,14 @@ static char *
 files_check(const char *path, const struct codec **codec, size_t *numbers)
 {
 	char *first = numbered_path(path, 0, numbers);
+	bool new;
 
 	if (!first)
 		return NULL;
 	*codec = codec_to_save(first);
 	if (*numbers > 1)
 		fail_usage(path, "%zu numbers in the name, where one can be", *numbers);
-	else if (*codec && link_owner_check(first) == 0 &&
+	else if (*codec && link_owner_check(first, &new) == 0 &&
 	    (safe_file_is_special(first) || folder_of_is_there(first)))
 		return first;
 	else if (*codec)
@@ -445,6 +433,7 @@ target_begin(struct target *target, const char *path, bool force)
 {
 	size_t length, numbers;
 	char *first;
+	bool new;
 
 	if (!path || !strcmp(path, "-")) {
 		target->kind = TARGET_STREAM;
@@ -460,7 +449,7 @@ target_begin(struct target *target, const char *path, bool force)
 		length = strlen(target->path);
 		while (length > 1 && target->path[length - 1] == '/')
 			target->path[--length] = '\0';
-		if (link_owner_check(target->path) < 0)
+		if (link_owner_check(target->path, &new) < 0)
 			return -1;
 		if (mkdir(target->path, 0777) == 0)
 			return safe_file_put(target->path);
@@ -478,21 +467,12 @@ target_begin(struct target *target, const char *path, bool force)
 	return 0;
 }
 
-static bool
-codec_takes(const struct codec *codec, const char *name)
-{
-	for (const struct opt *row = codec ? codec->options : NULL; row && row->name; row++)
-		if (!strcmp(row->name, name))
-			return true;
-	return false;
-}
-
-/* Of any format? */
+/* Is it an option of any format? */
 static bool
 is_of_format(const char *name)
 {
 	for (size_t i = 0; codecs[i]; i++)
-		if (codec_takes(codecs[i], name))
+		if (opt_row(codecs[i]->options, 0, name))
 			return true;
 	return false;
 }
@@ -500,7 +480,9 @@ is_of_format(const char *name)
 static bool
 takes(const char *path, const char *name)
 {
-	return codec_takes(codec_by_suffix(path), name);
+	const struct codec *codec = codec_by_suffix(path);
+
+	return codec && opt_row(codec->options, 0, name);
 }
 
 /* Fails where an option of a format is given that `path` does not take; NULL: nothing takes it. */
@@ -510,8 +492,7 @@ check_options(const char *path, const char *why, const struct save_options *opti
 	size_t n = opt_count(options->table);
 	bool given[n + 1], folder = path && names_folder(path);
 
-	if (opt_given(options->table, options->values, given) < 0)
-		return -1;
+	opt_given(options->table, options->values, given);
 	for (size_t i = 0; i < n; i++) {
 		const char *name = options->table[i].name;
 		char option[80];

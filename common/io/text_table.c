@@ -408,13 +408,8 @@ next_line(struct table_text *text)
 			return fail(text->path, "line %zu is longer than %u bytes", text->number,
 			    LINE_MOST);
 		if (n == text->room) {
-			size_t room = text->room ? 2 * text->room : 256;
-			char *more = realloc(text->line, room);
-
-			if (!more)
-				return fail_memory();
-			text->line = more;
-			text->room = room;
+			text->room = n ? 2 * n : 256;
+			text->line = must_resize(text->line, text->room, 1);
 		}
 		byte = getc_unlocked(text->file);
 		if (byte == EOF || byte == '\n' || byte == '\r')
@@ -894,11 +889,11 @@ text_table_save(struct saver *saver, enum text_syntax syntax, const struct frame
 		    frame->head.h);
 	if (head_points(&frame->head, &points) < 0)
 		return -1;
-	if (syntax == TEXT_NUMBERS ?
-	    begin_columns(saver->path, file, &frame->head, points) < 0 :
-	    head_put_comments(file, syntax == TEXT_CSV ? "#" : "##", &frame->head, SIZE_MAX,
-	    true) < 0 ||
-	    write_names(saver->path, file, syntax, &frame->head) < 0)
+	if (syntax != TEXT_NUMBERS)
+		head_put_comments(file, syntax == TEXT_CSV ? "#" : "##", &frame->head, SIZE_MAX,
+		    true);
+	if ((syntax == TEXT_NUMBERS ? begin_columns(saver->path, file, &frame->head, points) :
+	    write_names(saver->path, file, syntax, &frame->head)) < 0)
 		return -1;
 	for (size_t i = 0; i < points; i++) {
 		for (size_t c = 0; c < frame->head.c; c++) {

@@ -3,13 +3,11 @@
 
 #include <errno.h>
 #include <libdeflate.h>
-#include <stdlib.h>
-#include <string.h>
 #include <sys/stat.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
-#include "base/fail.h"
+#include "base/process.h"
 #include "frame/pixel_store.h"
 #include "io/codec.h"
 
@@ -227,8 +225,8 @@ int
 stream_each(struct loader *loader, size_t rows, size_t bytes,
     void (*place)(void *arg, size_t row, void *samples), void *arg)
 {
-	void *samples = malloc(bytes);
-	int status = samples ? 0 : fail_memory();
+	void *samples = must_resize(NULL, bytes, 1);
+	int status = 0;
 
 	for (size_t row = 0; row < rows && status == 0; row++) {
 		status = samples_read(loader->path, loader->file, samples, bytes);

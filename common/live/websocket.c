@@ -2,13 +2,11 @@
 #include "live/websocket.h"
 
 #include <errno.h>
-#include <stdlib.h>
-#include <string.h>
 #include <strings.h>
 #include <sys/random.h>
 #include <sys/socket.h>
 
-#include "base/fail.h"
+#include "base/process.h"
 
 /* ---- for wslay ---- */
 
@@ -86,22 +84,16 @@ check_frame(const struct websocket *socket, const struct wslay_frame_iocb *part,
 }
 
 /* Memory grows with what has come, not with what was announced. */
-static int
+static void
 append(struct websocket *socket, const uint8_t *from, size_t n)
 {
 	if (socket->room - socket->in_n < n) {
-		size_t room = 2 * socket->room + n;
-		unsigned char *larger = realloc(socket->in, room);
-
-		if (!larger)
-			return fail_memory();
-		socket->in = larger;
-		socket->room = room;
+		socket->room = 2 * socket->room + n;
+		socket->in = must_resize(socket->in, socket->room, 1);
 	}
 	if (n > 0)
 		memcpy(socket->in + socket->in_n, from, n);
 	socket->in_n += n;
-	return 0;
 }
 
 /* Takes n bytes of a frame. 1: they end a message; 0; -1 after fail(). */
@@ -123,8 +115,7 @@ take_part(struct websocket *socket, const struct wslay_frame_iocb *part, size_t 
 		socket->begun = part->opcode;
 		socket->in_n = 0;
 	}
-	if (append(socket, part->data, n) < 0)
-		return -1;
+	append(socket, part->data, n);
 	socket->part_n += n;
 	if (socket->part_n < part->payload_length)
 		return 0;

@@ -16,9 +16,7 @@
 void
 triangles_free(struct triangles *triangles)
 {
-	free(triangles->point);
-	free(triangles->texture);
-	free(triangles->corner);
+	free_all(triangles->point, triangles->texture, triangles->corner);
 	*triangles = (struct triangles){ 0 };
 }
 
@@ -348,11 +346,9 @@ jump_check(const struct frame *frame, double jump, bool *checked)
 #define AT(field) offsetof(struct mesh_options, field)
 
 const struct opt mesh_options[] = {
-	{ 0, "ascii", NULL, OPT_FLAG, AT(ascii), NULL, 0, 0, NULL,
-	  "text files, where a format has them", NULL },
-	{ 0, "jump", "Z", OPT_NUMBER, AT(jump), "0", 0, INFINITY, NULL,
-	  "meshes: no triangle over a larger step in z; 0: found from the surface", NULL },
-	{ 0, "points", NULL, OPT_FLAG, AT(points), NULL, 0, 0, NULL, "meshes: no triangles", NULL },
+	FLAG_ROW(0, "ascii", ascii, NULL),
+	{ 0, "jump", "Z", OPT_NUMBER, AT(jump), "0", 0, INFINITY },
+	FLAG_ROW(0, "points", points, NULL),
 	{ 0 },
 };
 
@@ -524,9 +520,7 @@ void
 mesh_free(struct mesh *mesh)
 {
 	frame_free(mesh->floats);
-	free(mesh->number);
-	free(mesh->row);
-	free(mesh->triangle_room);
+	free_all(mesh->number, mesh->row, mesh->triangle_room);
 	memset(mesh, 0, sizeof(*mesh));
 }
 
@@ -538,7 +532,6 @@ mesh_write_comments(const struct mesh *mesh, const char *path, FILE *file, const
 	fprintf(file, "%s x to the right, y down, z %s the camera%s%s\n", prefix,
 	    mesh->towards ? "towards" : "away from", *head->unit ? ", x and y in " : "",
 	    head->unit);
-	if (head_put_comments(file, prefix, head, COMMENT_BYTES, false) < 0)
-		return -1;
+	head_put_comments(file, prefix, head, COMMENT_BYTES, false);
 	return ferror(file) ? fail_errno(path, "cannot be written") : 0;
 }

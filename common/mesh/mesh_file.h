@@ -37,7 +37,7 @@ int words_number(const struct words *, double *out);
  * about its first corner, which is right for convex ones.
  */
 
-/* The formats, for source_open_also(): PLY, OBJ, STL. */
+/* The formats, for source_open_as(): PLY, OBJ, STL. */
 extern const struct codec *const mesh_file_codecs[];
 
 /*

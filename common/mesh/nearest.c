@@ -224,10 +224,7 @@ surface_normals_find(const struct triangles *mesh, struct surface_normals *out)
 	find_faces(&finding);
 	find_edges(&finding);
 	store_vertices(&finding);
-	free(finding.vertex);
-	free(finding.sum);
-	free(finding.border);
-	free(finding.edge);
+	free_all(finding.vertex, finding.sum, finding.border, finding.edge);
 }
 
 #define LEAF 4			/* triangles of a leaf at most */
@@ -407,11 +404,7 @@ nearest_free(struct nearest *tree)
 {
 	if (!tree)
 		return;
-	free(tree->normals.triangle);
-	free(tree->corner);
-	free(tree->number);
-	free(tree->node);
-	free(tree);
+	free_all(tree->normals.triangle, tree->corner, tree->number, tree->node, tree);
 }
 
 void

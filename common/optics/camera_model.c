@@ -7,7 +7,6 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "base/linear.h"
 #include "base/process.h"
 #include "base/text.h"
 

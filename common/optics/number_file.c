@@ -1033,18 +1033,15 @@ number_edit_text(const char *path, const char *text, size_t n, const struct numb
 	const char *start = json_blank(text + byte_order_mark(text, n), text + n);
 	struct editing editing = { path, text, text + n, start, edit, edits, NULL };
 	struct text written;
-	size_t length;
 
 	*out = NULL;
 	if (*start && strchr("+-.0123456789", *start) && strncmp(start, "---", 3) != 0)
 		return fail(path, "is a list of numbers without names: %s has no place there",
 		    edit[0].name);
 	editing.out = text_open(&written);
-	if (!editing.out)
-		return -1;
 	(*start == '<' ? edit_xml : *start == '{' ? edit_json : edit_yaml)(&editing);
-	*out = text_close(&written, &length);
-	if (*out && check(&editing, *out, length) == 0)
+	*out = text_close(&written, &n);
+	if (check(&editing, *out, n) == 0)
 		return 0;
 	free(*out);
 	*out = NULL;

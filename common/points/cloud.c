@@ -295,11 +295,8 @@ cloud_sort(struct run *run, struct cloud *cloud, double cell)
 void
 cloud_free(struct cloud *cloud)
 {
-	for (int k = 0; k < 3; k++) {
-		free(cloud->xyz[k]);
-		free(cloud->normal[k]);
-		free(cloud->value[k]);
-	}
+	for (int k = 0; k < 3; k++)
+		free_all(cloud->xyz[k], cloud->normal[k], cloud->value[k]);
 	free(cloud->index);
 	grid_free(&cloud->grid);
 	*cloud = (struct cloud){ 0 };
@@ -864,10 +861,6 @@ cloud_turned(const struct cloud *cloud)
 	}
 	for (size_t c = 0; c < grid->cells; c++)
 		wrong += count[c][0] < count[c][1] ? count[c][0] : count[c][1];
-	free(link);
-	free(piece);
-	free(size);
-	free(against);
-	free(count);
+	free_all(link, piece, size, against, count);
 	return (double)wrong / (double)grid->cells;
 }

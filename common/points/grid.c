@@ -237,20 +237,15 @@ grid_make(struct run *run, const float *const xyz[3], size_t n, double size, con
 		list_cubes(&sorting);
 	}
 	grid->point = sorting.point;
-	free(sorting.extent);
-	free(sorting.count);
-	free(sorting.key);
-	free(sorting.other_key);
-	free(sorting.other_point);
+	free_all(sorting.extent, sorting.count, sorting.key, sorting.other_key,
+	    sorting.other_point);
 	return status;
 }
 
 void
 grid_free(struct grid *grid)
 {
-	free(grid->point);
-	free(grid->key);
-	free(grid->first);
+	free_all(grid->point, grid->key, grid->first);
 	*grid = (struct grid){ 0 };
 }
 

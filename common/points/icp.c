@@ -1285,11 +1285,7 @@ icp_fit(struct run *run, struct icp_view *view, size_t views, bool ring, double 
 		measure_moves(&fitting, start);
 	free(start);
 	*steps = fitting.steps;
-	free(fitting.pair);
-	free(fitting.other);
-	free(fitting.matrix);
-	free(fitting.work.part);
-	free(fitting.link);
+	free_all(fitting.pair, fitting.other, fitting.matrix, fitting.work.part, fitting.link);
 	return status;
 }
 

@@ -384,8 +384,9 @@ normal_row(void *arg, size_t y)
 
 /* ---- camera ---- */
 
-static int
-fit_camera(const char *name, struct ordered_view *view)
+/* False: no pinhole saw enough points in this order. */
+static bool
+fit_camera(struct ordered_view *view)
 {
 	size_t step = (size_t)fmax(1, sqrt((double)view->points / CAMERA_POINTS)), n = 0;
 	double (*sample)[5] = must_alloc(view->w / step + 1,
@@ -403,14 +404,7 @@ fit_camera(const char *name, struct ordered_view *view)
 	if (n >= CAMERA_POINTS_LEAST)
 		ordered_camera_fit((const double (*)[5])sample, n, &view->camera);
 	free(sample);
-	if (n < CAMERA_POINTS_LEAST)
-		return fail(name, "has too few points for its camera to be found");
-	if (!(view->camera.rms_px <= OFF_PX))
-		return isfinite(view->camera.rms_px) ?
-		    fail(name, "is not the ordered picture of one camera: its points lie %.3g "
-		    "pixels (rms) from where a pinhole sees them", view->camera.rms_px) :
-		    fail(name, "is not the ordered picture of one camera");
-	return 0;
+	return n >= CAMERA_POINTS_LEAST && view->camera.rms_px <= OFF_PX;
 }
 
 /* Normals next to square to their ray are those of steps between two surfaces. */
@@ -478,34 +472,32 @@ measure(struct ordered_view *view)
 	free(pitch);
 }
 
-int
-ordered_view_make(struct run *run, const char *name, const struct frame *frame,
-    struct ordered_view *view)
+bool
+ordered_view_make(struct run *run, const struct frame *frame, struct ordered_view *view)
 {
 	struct making making = { .frame = frame, .view = view };
-	int status;
+	bool made;
 
 	*view = (struct ordered_view){ .w = frame->head.w, .h = frame->head.h };
 	if (head_is_table(&frame->head) || view->h <= 2 * HALF_WINDOW || view->w <= 2 * HALF_WINDOW)
-		return fail(name, "is no ordered frame but a table of points, or too small");
+		return false;
 	head_xyz(&frame->head, making.x);
 	view->pixel = must_alloc(view->w * view->h, sizeof(*view->pixel));
 	making.sums = must_alloc(6 * view->w * view->h, sizeof(*making.sums));
 	run_for(run, view->h, copy_row, &making);
 	for (size_t i = 0; i < view->w * view->h; i++)
 		view->points += isnan(view->pixel[i].point[0]) ? 0 : 1;
-	status = view->points < POINTS_LEAST ? fail(name, "has only %zu points, %d are "
-	    "needed", view->points, POINTS_LEAST) : fit_camera(name, view);
-	if (status == 0) {
+	made = view->points >= POINTS_LEAST && fit_camera(view);
+	if (made) {
 		run_for(run, view->h, sum_row, &making);
 		run_for(run, view->h, normal_row, &making);
 		run_for(run, view->h, drop_edges_row, &making);
 		measure(view);
 	}
 	free(making.sums);
-	if (status < 0)
+	if (!made)
 		ordered_view_free(view);
-	return status;
+	return made;
 }
 
 bool

@@ -38,11 +38,10 @@ struct ordered_view {
 };
 
 /*
- * The view of a frame with channels x y z, float, not a table. `name` begins messages. 0, or -1
- * after fail(): no order, fewer than 1000 points, or points that no pinhole saw in this order (more
- * than a pixel off, rms).
+ * The view of a frame with channels x y z, float. False: no order, fewer than 1000 points, or
+ * points that no pinhole saw in this order (more than a pixel off, rms).
  */
-int ordered_view_make(struct run *, const char *name, const struct frame *, struct ordered_view *);
+bool ordered_view_make(struct run *, const struct frame *, struct ordered_view *);
 /* Where a point lies, in pixels; false outside of the frame or behind the camera. */
 bool ordered_view_project(const struct ordered_view *, const double X[3], double uv[2]);
 /* The surface at a place inside of the frame, between its four pixels; false where one of them has

@@ -324,8 +324,8 @@ compare_views(struct views *views, struct run *run, const struct ordered_view *v
 }
 
 /* Compares a frame with the previous one, the first few times. Frames without order or camera are
- * left out. -1 after fail(): memory. */
-static int
+ * left out. */
+static void
 check_overlap(struct views *views, struct run *run, const struct view_frame *of)
 {
 	const struct frame_head *head = &of->frame->head;
@@ -334,14 +334,10 @@ check_overlap(struct views *views, struct run *run, const struct view_frame *of)
 
 	if (views->warned || views->compared == OVERLAP_FRAMES || head_is_table(head) ||
 	    !head_xyz(head, channel))
-		return 0;
+		return;
 	views->compared++;
-	if (ordered_view_make(run, "", of->frame, &view) < 0) {
-		if (fail_is_memory())
-			return -1;
-		fail_clear();
-		return 0;
-	}
+	if (!ordered_view_make(run, of->frame, &view))
+		return;
 	/* frames of one and the same pose tell nothing */
 	if (views->last.pixel && (!views->pose ||
 	    memcmp(&of->pose, &views->last_of.pose, sizeof(of->pose))))
@@ -349,12 +345,11 @@ check_overlap(struct views *views, struct run *run, const struct view_frame *of)
 	ordered_view_free(&views->last);
 	views->last = view;
 	views->last_of = *of;
-	return 0;
 }
 
 /* ---- all checks ---- */
 
-int
+void
 views_check(struct views *views, struct run *run, const struct view_frame *of)
 {
 	if (views->first.view == 0)
@@ -363,11 +358,10 @@ views_check(struct views *views, struct run *run, const struct view_frame *of)
 		if (views->pose && !views->unit_checked)
 			views->unit_checked = check_unit(&views->first, &of[k],
 			    &views->unit_warned);
-		if (views->compares && check_overlap(views, run, &of[k]) < 0)
-			return -1;
+		if (views->compares)
+			check_overlap(views, run, &of[k]);
 	}
 	views->same = views->same || check_same(views, of);
-	return 0;
 }
 
 void

@@ -53,9 +53,9 @@ int views_take(const struct views *, const struct run *, struct frame *in, struc
  * Looks at the frames of one time, and warns: of a T in another unit than the points; of one file
  * given twice; and, if views.compares, where the first few ordered frames, each compared with the
  * previous one, would be joined by the inverse poses and are not by these, or where points of one
- * lie before the surface that the other's camera saw. -1 after fail(): memory.
+ * lie before the surface that the other's camera saw.
  */
-int views_check(struct views *, struct run *, const struct view_frame *of);
+void views_check(struct views *, struct run *, const struct view_frame *of);
 /* After all frames: is there a pose for each? -1 after fail(). */
 int views_check_number(const struct views *, const struct run *);
 /* After a run that has not failed: warns where none of the frames that were compared had a point of

@@ -531,20 +531,17 @@ make_frame(const struct scene *scene, const struct view *view, const struct meta
     struct frame **out)
 {
 	const struct raster *raster = &scene->raster;
-	struct frame_head head;
-	int status;
+	struct frame_head *head;
 
-	head_init(&head, raster->w, raster->h, 1 + raster->attributes, SAMPLE_FLOAT);
-	head.spacing[0] = head.spacing[1] = view->scale;
+	if (frame_new_named(raster->w, raster->h, 1 + raster->attributes, SAMPLE_FLOAT,
+	    raster->attributes ? "depth texture" : "depth", out) < 0)
+		return -1;
+	head = &(*out)->head;
+	head->spacing[0] = head->spacing[1] = view->scale;
 	if (meta)
-		meta_copy(&head.meta, meta);
-	status = head_set_channels(&head, raster->attributes ? "depth texture" : "depth");
-	if (status == 0)
-		write_keys(view, scene->away, &head.meta);
-	if (status == 0)
-		status = frame_new(&head, out);
-	head_free(&head);
-	return status;
+		meta_copy(&head->meta, meta);
+	write_keys(view, scene->away, &head->meta);
+	return 0;
 }
 
 int
@@ -573,9 +570,7 @@ view_draw(struct run *run, const char *name, struct triangles *triangles,
 		if (!scene.hit && !view.warned)
 			warn(name, "no pixel is hit");
 	}
-	free(scene.triangle);
-	free(scene.reach);
-	free(scene.place);
+	free_all(scene.triangle, scene.reach, scene.place);
 	raster_free(&scene.raster);
 	return status;
 }

@@ -445,9 +445,7 @@ visible_draw(struct visible *visible, struct run *run, const struct visible_view
 		run_for(run, drawing.blocks, range_of_block, &drawing);
 		run_for(run, (view->h + drawing.rows - 1) / drawing.rows, draw_band, &drawing);
 	}
-	free(drawing.u);
-	free(drawing.range);
-	free(drawing.bends);
+	free_all(drawing.u, drawing.range, drawing.bends);
 	return status;
 }
 

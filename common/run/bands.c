@@ -8,6 +8,7 @@
 #include <math.h>
 
 #include "base/process.h"
+#include "base/text.h"
 #include "run/sampler.h"
 #include "run/second_input.h"
 
@@ -15,16 +16,13 @@
 static int
 new_state(const struct link *link, struct frame **state)
 {
-	struct frame_head head;
-	int status = head_init(&head, link->out.w, link->out.h, link->run.state, SAMPLE_FLOAT);
+	const size_t w = link->out.w, h = link->out.h;
+	int status = frame_new_named(w, h, link->run.state, SAMPLE_FLOAT, NULL, state);
 
-	if (status == 0)
-		status = frame_new(&head, state);
-	for (size_t c = 0; c < head.c && status == 0; c++)
-		for (size_t y = 0; y < head.h; y++)
-			for (size_t x = 0; x < head.w; x++)
+	for (size_t c = 0; c < link->run.state && status == 0; c++)
+		for (size_t y = 0; y < h; y++)
+			for (size_t x = 0; x < w; x++)
 				frame_floats(*state, c, y)[x] = NAN;
-	head_free(&head);
 	return status;
 }
 
@@ -78,17 +76,6 @@ state_free(struct link *link)
 	}
 }
 
-static bool
-is_in(const char *list, const char *word)
-{
-	char one[CHANNEL_NAME_SIZE];
-
-	for (size_t i = 0; meta_word(list, i, one, sizeof(one)); i++)
-		if (!strcmp(one, word))
-			return true;
-	return false;
-}
-
 int
 passthrough_plan(struct run *run, struct passthrough *passing, struct frame_head *out,
     const char *before, const char *replaced, const char *behind)
@@ -102,7 +89,7 @@ passthrough_plan(struct run *run, struct passthrough *passing, struct frame_head
 	passing->channel = must_alloc(out->c, sizeof(*passing->channel));
 	end = stpcpy(names, before);
 	for (size_t i = 0; i < out->c; i++)
-		if (!is_in(replaced, out->channel[i])) {
+		if (!words_have(replaced, out->channel[i])) {
 			passing->channel[passing->n++] = i;
 			end = stpcpy(stpcpy(end, end == names ? "" : " "), out->channel[i]);
 		}
@@ -128,18 +115,6 @@ passthrough_free(struct passthrough *passing)
 	free(passing->channel);
 	passing->channel = NULL;
 	passing->n = 0;
-}
-
-static inline size_t
-size_at_least(size_t n, size_t least)
-{
-	return n < least ? least : n;
-}
-
-static inline size_t
-size_at_most(size_t n, size_t most)
-{
-	return n > most ? most : n;
 }
 
 #define STEP_BYTES (1u << 20)	/* what is touched at a time, input to output: half a common L2 */
@@ -303,18 +278,6 @@ band_reserve(struct band_memory *band, const struct segment *segment)
 	return 0;
 }
 
-/* Memory for n items that lasts. */
-static void *
-reserve(void **memory, size_t *room, size_t n, size_t size)
-{
-	if (*room < n) {
-		free(*memory);
-		*memory = must_alloc(n, size);
-		*room = n;
-	}
-	return *memory;
-}
-
 void
 band_find_producers(struct segment *segment, struct producers *room)
 {
@@ -325,9 +288,9 @@ band_find_producers(struct segment *segment, struct producers *room)
 		first[k] = all;
 		all += segment->link[k].out.c;
 	}
-	segment->producer =
-	    reserve((void **)&room->producer, &room->room, channels, sizeof(*room->producer));
-	used = reserve((void **)&room->used, &room->used_room, all, sizeof(*used));
+	segment->producer = room->producer =
+	    must_resize(room->producer, channels, sizeof(*room->producer));
+	used = room->used = must_resize(room->used, all, sizeof(*used));
 	memset(used, 0, all * sizeof(*used));
 	for (size_t c = 0; c < channels; c++) {
 		struct producer *producer = &segment->producer[c];

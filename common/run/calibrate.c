@@ -1,5 +1,4 @@
 /* fringepipe --calibrate: copies of the device, then stages by the examples that they name. */
-#define _GNU_SOURCE
 #include "run/cost_model.h"
 
 #include <dirent.h>
@@ -7,6 +6,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "base/cache.h"
 #include "base/process.h"
 #include "gpu/gpu.h"
 #include "io/safe_file.h"
@@ -35,15 +35,10 @@ time_copies(struct copier *copier, size_t n, size_t bytes, bool up)
 {
 	double start;
 
-	if (gpu_job_begin(copier->job) < 0)
-		return -1;
+	gpu_job_begin(copier->job);
 	for (size_t i = 0; i < n; i++)
-		if (up)
-			gpu_job_upload(copier->job, copier->host, i * bytes, copier->device,
-			    i * bytes, bytes);
-		else
-			gpu_job_download(copier->job, copier->device, i * bytes, copier->host,
-			    i * bytes, bytes);
+		gpu_job_copy(copier->job, up ? copier->host : copier->device, i * bytes,
+		    up ? copier->device : copier->host, i * bytes, bytes);
 	start = progress_seconds();
 	if (gpu_job_submit(copier->job) < 0 || gpu_job_wait(copier->job) < 0)
 		return -1;
@@ -101,11 +96,10 @@ time_moves(struct copier *copier, const struct gpu_block *block, double *middle)
 	struct gpu_push push = { .block = block->address, .w = w, .h = h, .y1 = h };
 	double seconds[ROUNDS];
 
-	if (gpu_job_begin(copier->job) < 0)
-		return -1;
+	gpu_job_begin(copier->job);
 	for (size_t i = 0; i < ROUNDS; i++)
 		if (gpu_job_dispatch(copier->job, &shader_memory_copy, local, groups, &push,
-		    sizeof(push), false) < 0)
+		    false) < 0)
 			return -1;
 	if (gpu_job_submit(copier->job) < 0 || gpu_job_wait(copier->job) < 0)
 		return -1;
@@ -220,21 +214,13 @@ measure_side(const struct bench *bench, const struct stage_example *example, con
 static int
 same_bytes(const char *a, const char *b)
 {
-	FILE *one = fopen(a, "rb"), *two = fopen(b, "rb");
-	int c = 0, same = -1;
+	size_t n, m;
+	char *one = cache_read(a, &n), *two = one ? cache_read(b, &m) : NULL;
+	const int same = two ? n == m && !memcmp(one, two, n) :
+	    fail_errno(one ? b : a, "cannot be opened");
 
-	if (!one || !two) {
-		fail_errno(one ? b : a, "cannot be opened");
-	} else {
-		do
-			c = getc(one);
-		while (c == getc(two) && c != EOF);
-		same = c == EOF && feof(two);
-	}
-	if (one)
-		fclose(one);
-	if (two)
-		fclose(two);
+	free(one);
+	free(two);
 	return same;
 }
 

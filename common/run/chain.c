@@ -2,7 +2,6 @@
 #include "run/chain.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -368,12 +367,10 @@ hold(struct chain *chain, size_t at, struct frame *in)
 
 	if (!link->run.body->holds)
 		return in ? gather(chain, at, in) : 0;
-	if (in && link->holds == link->held_room) {
-		link->held_room = 2 * link->holds + 16;
-		link->held = must_resize(link->held, link->held_room, sizeof(*link->held));
-	}
-	if (in)
+	if (in) {
+		link->held = must_resize(link->held, link->holds + 1, sizeof(*link->held));
 		link->held[link->holds++] = (struct held_image){ in, chain->losses.path };
+	}
 	for (;;) {
 		const char *before = warn_stage(link->title);
 		size_t images = 0, measurements = 0;
@@ -544,9 +541,7 @@ release(struct chain *chain)
 			frame_free(link->waiting[k]);
 		for (size_t k = 0; k < link->holds; k++)
 			frame_free(link->held[k].frame);
-		free(link->held);
-		free(link->waiting);
-		free(link->part);
+		free_all(link->held, link->waiting, link->part);
 		frame_stacking_free(&link->stacking);
 		second_inputs_close(link);
 		flow_gpu_end(chain, link);
@@ -556,7 +551,6 @@ release(struct chain *chain)
 		plan_free(link);
 		state_free(link);
 		free(link->source_channel);
-		free(link->frame_memory);
 	}
 	band_memory_free(chain->memory, (size_t)chain->threads);
 	row_shares_free(&chain->shares);

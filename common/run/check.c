@@ -183,9 +183,7 @@ checks_free(struct link *link)
 	if (!link->checks)
 		return;
 	check_sample_free(&link->checks->sample);
-	free(link->checks->state);
-	free(link->checks->wants);
-	free(link->checks);
+	free_all(link->checks->state, link->checks->wants, link->checks);
 	link->checks = NULL;
 }
 
@@ -280,7 +278,7 @@ void
 checks_judge(struct link *link, const struct check_sample *sample, enum check_time time)
 {
 	struct link_checks *checks = link->checks;
-	bool verbose = link->run.verbose, fires[checks->n + 1], silent[checks->n + 1];
+	bool verbose = link->run.verbose, fires[checks->n + 1];
 	struct check_line line[checks->n + 1];
 	size_t due[checks->n + 1], n = 0, printed = 0, i;
 	char where[40], name[80] = "";
@@ -313,11 +311,10 @@ checks_judge(struct link *link, const struct check_sample *sample, enum check_ti
 		state->first = fires[due[k]] || line[due[k]].undecided;
 	}
 	for (i = 0; i < checks->n; i++)
-		silent[i] = !verbose && fires[i] && is_explained(checks, fires, i);
-	for (i = 0; i < checks->n; i++) {
-		checks->state[i].fired |= silent[i];
-		fires[i] &= !silent[i];
-	}
+		if (!verbose && fires[i] && is_explained(checks, fires, i)) {
+			checks->state[i].fired = true;	/* and so it explains others still */
+			fires[i] = false;
+		}
 	while ((verbose || printed < CHECK_LINES_MOST) &&
 	    (i = choose_line(checks, fires)) < checks->n) {
 		/* "measurement 6" of a stage that gathers, or whose input comes from one */

@@ -2,7 +2,6 @@
  * What computing costs here: kept in a file of the user's cache; how long a chain is expected to
  * take by it, and which of its maps the device is to do (Liu 2015, IV); what stages took, for -v.
  */
-#define _GNU_SOURCE
 #include "run/cost_model.h"
 
 #include <math.h>
@@ -151,21 +150,17 @@ costs_write(FILE *file, const struct costs *costs)
 int
 costs_save(const struct costs *costs)
 {
-	char *path = cache_path("costs"), *bytes = NULL;
+	char *path = cache_path("costs"), *bytes;
 	struct text text;
 	size_t n;
-	int status = -1;
+	int status;
 
 	if (!path)
 		return fail(NULL, "no folder for the costs: neither XDG_CACHE_HOME nor "
 		    "HOME is set");
-	if (text_open(&text)) {
-		costs_write(text.file, costs);
-		bytes = text_close(&text, &n);
-	}
-	if (bytes)
-		status = cache_write(path, bytes, n) < 0 ?
-		    fail_errno(path, "could not be written") : 0;
+	costs_write(text_open(&text), costs);
+	bytes = text_close(&text, &n);
+	status = cache_write(path, bytes, n) < 0 ? fail_errno(path, "could not be written") : 0;
 	free(bytes);
 	free(path);
 	return status;

@@ -127,10 +127,7 @@ free_passes(struct passes *passes)
 		gpu_block_free(passes->gpu, passes->constant[i].host);
 		gpu_block_free(passes->gpu, passes->constant[i].device);
 	}
-	free(passes->pass);
-	free(passes->reads);
-	free(passes->constant);
-	free(passes);
+	free_all(passes->pass, passes->reads, passes->constant, passes);
 }
 
 void
@@ -239,7 +236,7 @@ struct device_frame {
 	size_t seconds;
 	struct check_sample *sample;	/* of each map; NULL: no map has had checks */
 	struct sampled_plane *plane;
-	size_t planes, room;
+	size_t planes;
 };
 
 /* A plane as shaders see it (gpu.glsl). */
@@ -274,9 +271,7 @@ _Static_assert(sizeof(struct gpu_push) <= GPU_PUSH_MOST, "fits every device");
 static void
 tile_close(struct tile *tile)
 {
-	free(tile->planes);
-	free(tile->channels);
-	free(tile->wanted);
+	free_all(tile->planes, tile->channels, tile->wanted);
 }
 
 static void *
@@ -377,7 +372,7 @@ bring(struct tile *tile, const struct plane *plane, struct rows rows)
 	address = place(tile, rows, stride, &at);
 	if (tile->fills) {
 		tile->up_bytes += bytes;
-		gpu_job_upload(tile->slot->job, block ? block : tile->slot->staging,
+		gpu_job_copy(tile->slot->job, block ? block : tile->slot->staging,
 		    block ? offset_in(block, plane) + rows.first * stride : staged,
 		    tile->slot->arena, at, bytes);
 	}
@@ -404,7 +399,7 @@ bring_back(struct tile *tile, const struct plane *plane, struct rows rows, struc
 	if (!tile->fills)
 		return plane_at(0, stride, plane->type);
 	tile->down_bytes += bytes;
-	gpu_job_download(tile->slot->job, tile->slot->arena, from,
+	gpu_job_copy(tile->slot->job, tile->slot->arena, from,
 	    block ? block : tile->slot->staging,
 	    block ? offset_in(block, plane) + own.first * stride : staged, bytes);
 	if (!block)
@@ -494,7 +489,7 @@ sample_plane(struct tile *tile, size_t k, size_t c, size_t at, size_t first, siz
 			tile->staging += aligned(stride);
 			if (!tile->fills)
 				continue;
-			gpu_job_download(tile->slot->job, tile->slot->arena,
+			gpu_job_copy(tile->slot->job, tile->slot->arena,
 			    at + (plane->rows->y[r] - first) * stride, tile->slot->staging, staged,
 			    stride);
 			tile->slot->copy_back[tile->slot->copies_back++] = (struct copy_back){
@@ -554,7 +549,7 @@ fill_table(struct tile *tile, size_t k, const struct gpu_push *push)
 		table[push->constants + i].address =
 		    constant->device ? constant->device->address : constant->host->address;
 		if (!constant->there)
-			gpu_job_upload(tile->slot->job, constant->host, 0, constant->device, 0,
+			gpu_job_copy(tile->slot->job, constant->host, 0, constant->device, 0,
 			    constant->host->bytes);
 	}
 }
@@ -581,7 +576,7 @@ record_pass(struct tile *tile, size_t k, const struct pass *pass, struct rows ro
 	push->y1 = (uint32_t)made.end;
 	memcpy((char *)tile->slot->words_host->host + block, pass->block, pass->bytes);
 	return gpu_job_dispatch(tile->slot->job, pass->shader, pass->local, groups, push,
-	    sizeof(*push), pass->beside);
+	    pass->beside);
 }
 
 /* A map's table of planes and its blocks, and its dispatches. */
@@ -867,10 +862,11 @@ submit_tile(struct tile *tile)
 		return -1;
 	if (reserve_slot(tile) < 0)
 		return 1;
-	if (gpu_job_begin(slot->job) < 0 || tile_record(tile, true) < 0)
+	gpu_job_begin(slot->job);
+	if (tile_record(tile, true) < 0)
 		return -1;
 	if (slot->words != slot->words_host)
-		gpu_job_upload(slot->job, slot->words_host, 0, slot->words, 0, tile->words);
+		gpu_job_copy(slot->job, slot->words_host, 0, slot->words, 0, tile->words);
 	if (gpu_job_submit(slot->job) < 0)
 		return gpu_lost(tile->device) ? 1 : -1;
 	for (size_t k = 0; k < tile->segment->n; k++) {	/* for the next one it will be there */
@@ -990,10 +986,7 @@ find_sampled(const struct tile *tile, struct check_rows *rows, size_t c, size_t 
 		check_rows_copy(rows, c, segment->in, channel);
 		return;
 	}
-	if (frame->planes == frame->room) {
-		frame->room = 2 * frame->room + 16;
-		frame->plane = must_resize(frame->plane, frame->room, sizeof(*frame->plane));
-	}
+	frame->plane = must_resize(frame->plane, frame->planes + 1, sizeof(*frame->plane));
 	frame->plane[frame->planes++] = (struct sampled_plane){ rows, c, k, channel,
 		tile->final[k][channel] };
 }

@@ -27,12 +27,6 @@
 #define BYTES_PER_THREAD ((size_t)32 << 20)
 #define MEMORY_PART 8		/* of the machine's, or of what the process may have */
 
-static size_t
-least_of(size_t a, size_t b)
-{
-	return a < b ? a : b;
-}
-
 /* Bytes that the frames of so many threads may take. */
 static size_t
 bytes_most(size_t threads)
@@ -42,9 +36,9 @@ bytes_most(size_t threads)
 	struct rlimit limit;
 
 	if (pages > 0 && page > 0)
-		most = least_of(most, (size_t)pages / MEMORY_PART * (size_t)page);
+		most = size_at_most(most, (size_t)pages / MEMORY_PART * (size_t)page);
 	if (getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY)
-		most = least_of(most, limit.rlim_cur / MEMORY_PART);
+		most = size_at_most(most, limit.rlim_cur / MEMORY_PART);
 	return most;
 }
 
@@ -65,7 +59,7 @@ frames_most(const struct segment *segment)
 
 	if (threads < THREADS_LEAST)
 		return 0;
-	return least_of(frames_of_threads(threads), segment->chain->making_bytes / (bytes + 1));
+	return size_at_most(frames_of_threads(threads), segment->chain->making_bytes / (bytes + 1));
 }
 
 bool
@@ -91,83 +85,9 @@ frame_jobs_wanted(const struct segment *segment)
 	return frames_most(segment) >= FRAMES_LEAST;
 }
 
-/* ---- what a frame needs of a stage ---- */
-
-struct stage_copy {
-	struct run run;			/* with a priv of its own */
-	void **memory;			/* of the pieces that plan has named */
-	size_t memories;
-	size_t plans;			/* link->plans when this was made; 0: it is not */
-};
-
-static void
-stage_copy_close(struct stage_copy *copy)
-{
-	for (size_t i = 0; i < copy->memories; i++)
-		free(copy->memory[i]);
-	free(copy->memory);
-	free(copy->run.priv);
-	*copy = (struct stage_copy){ 0 };
-}
-
-int
-run_frame_memory(struct run *run, void *pointer, size_t bytes)
-{
-	struct link *link = run->link;
-	size_t at = (size_t)((char *)pointer - (char *)run->priv);
-
-	if (at + sizeof(void *) > run->stage->private_size)
-		return fail(NULL, "internal error: %s names memory that is not its own",
-		    run->stage->name);
-	link->frame_memory = must_resize(link->frame_memory, link->frame_memories + 1,
-	    sizeof(*link->frame_memory));
-	link->frame_memory[link->frame_memories++] = (struct frame_memory){ at, bytes };
-	return 0;
-}
-
-/* Where a priv keeps the pointer to a piece of memory. */
-static void **
-pointer_in(void *priv, const struct frame_memory *memory)
-{
-	return (void **)((char *)priv + memory->at);
-}
-
-/* Makes it for the link's plan, unless it is made. */
-static void
-stage_copy_open(struct stage_copy *copy, const struct link *link)
-{
-	if (copy->plans == link->plans)
-		return;
-	stage_copy_close(copy);
-	copy->run.priv = must_alloc(1, link->run.stage->private_size);
-	copy->memory = must_alloc(link->frame_memories, sizeof(*copy->memory));
-	for (; copy->memories < link->frame_memories; copy->memories++) {
-		const struct frame_memory *piece = &link->frame_memory[copy->memories];
-		const void *from = *pointer_in(link->run.priv, piece);
-
-		copy->memory[copy->memories] = !from ? NULL :	/* its check is off */
-		    memcpy(must_alloc(1, piece->bytes), from, piece->bytes);
-	}
-	copy->plans = link->plans;
-}
-
-/* Exchanges the memory of the copy and that of the link: what rows kept of the copy's frame is
- * where `after` looks for it, or again where it was. */
-static void
-stage_copy_exchange(struct stage_copy *copy, struct link *link)
-{
-	for (size_t i = 0; i < copy->memories; i++) {
-		void **pointer = pointer_in(link->run.priv, &link->frame_memory[i]);
-		void *memory = *pointer;
-
-		*pointer = copy->memory[i];
-		copy->memory[i] = memory;
-	}
-}
-
 struct frame_job {
 	struct segment segment;
-	struct stage_copy copy[SEGMENT_MOST];
+	struct run copy[SEGMENT_MOST];		/* each with a priv of its own */
 	struct all_invalid all_invalid[SEGMENT_MOST];
 	struct check_sample sample[SEGMENT_MOST];
 	double seconds[SEGMENT_MOST];
@@ -281,7 +201,7 @@ free_jobs(struct frame_jobs *jobs)
 {
 	for (size_t i = 0; i < jobs->room; i++) {
 		for (size_t k = 0; k < SEGMENT_MOST && jobs->job[i]; k++) {
-			stage_copy_close(&jobs->job[i]->copy[k]);
+			free(jobs->job[i]->copy[k].priv);
 			check_sample_free(&jobs->job[i]->sample[k]);
 		}
 		free(jobs->job[i]);
@@ -331,22 +251,6 @@ lay_out(struct frame_jobs *jobs, const struct segment *segment)
 	return 0;
 }
 
-/* The job for a frame, with copies of what its stages planned. */
-static void
-open_job(struct frame_jobs *jobs, const struct segment *segment, struct frame_job **out)
-{
-	struct frame_job **slot = &jobs->job[jobs->given % jobs->room], *job;
-
-	if (!*slot)
-		*slot = must_alloc(1, sizeof(**slot));
-	job = *out = *slot;
-	for (size_t k = 0; k < segment->n; k++) {
-		stage_copy_open(&job->copy[k], &segment->link[k]);
-		if (segment->link[k].checks)
-			checks_begin(&segment->link[k], &job->sample[k]);
-	}
-}
-
 int
 frame_jobs_submit(struct segment *segment)
 {
@@ -359,27 +263,28 @@ frame_jobs_submit(struct segment *segment)
 	__atomic_store_n(&segment->link->frame_jobs, jobs, __ATOMIC_RELEASE);
 	if (jobs->completed == jobs->given && lay_out(jobs, segment) < 0)
 		return -1;
-	open_job(jobs, segment, &job);
+	job = job_at(jobs, jobs->given);
+	if (!job)
+		job = jobs->job[jobs->given % jobs->room] = must_alloc(1, sizeof(*job));
 	job->segment = jobs->plan;
 	job->segment.in = segment->in;
 	job->segment.out = segment->out;
 	for (size_t k = 0; k < segment->n; k++) {
 		struct link *link = &segment->link[k];
-		struct stage_copy *copy = &job->copy[k];
-		void *priv = copy->run.priv;
+		const size_t bytes = link->run.stage->private_size;
+		void *priv = must_resize(job->copy[k].priv, 1, bytes);
 
-		/* takes over what the link's priv holds now */
-		copy->run = link->run;
-		copy->run.priv = memcpy(priv, link->run.priv, link->run.stage->private_size);
-		for (size_t i = 0; i < copy->memories; i++)
-			*pointer_in(priv, &link->frame_memory[i]) = copy->memory[i];
+		job->copy[k] = link->run;
+		job->copy[k].priv = memcpy(priv, link->run.priv, bytes);
 		job->all_invalid[k] = (struct all_invalid){
 			.out = segment_passed_from(segment, k, 0) != NO_CHANNEL };
-		job->segment.run[k] = &job->copy[k].run;
+		job->segment.run[k] = &job->copy[k];
 		job->segment.all_invalid[k] = &job->all_invalid[k];
-		job->segment.sample[k] = segment->link[k].checks ? &job->sample[k] : NULL;
-		if (job->segment.sample[k])
+		job->segment.sample[k] = link->checks ? &job->sample[k] : NULL;
+		if (link->checks) {
+			checks_begin(link, &job->sample[k]);
 			check_sample_whole(&job->sample[k], k ? NULL : segment->in);
+		}
 		job->seconds[k] = 0;
 	}
 	job->left = segment->h;
@@ -431,9 +336,7 @@ conclude_map(struct frame_job *job, size_t k)
 	link->all_invalid.in = seen->in;
 	link->all_invalid.others = seen->others;
 	link->all_invalid.whole |= seen->whole;
-	stage_copy_exchange(&job->copy[k], link);
 	bands_conclude_map(link, job->segment.sample[k]);
-	stage_copy_exchange(&job->copy[k], link);
 	link->timing[false].seconds += job->seconds[k] / threads;
 	link->timing[false].samples += link_samples(link);
 	link->timing[false].frames++;

@@ -19,15 +19,6 @@ planes_equal(const struct frame *frame, size_t a, size_t b)
 	return true;
 }
 
-static bool
-takes_rgb(const struct stage *stage)
-{
-	for (const struct opt *opt = stage->options; opt->name; opt++)
-		if (!strcmp(opt->name, "rgb"))
-			return true;
-	return false;
-}
-
 int
 colour_reduce(const struct run *run, struct frame **frame)
 {
@@ -63,7 +54,8 @@ colour_reduce(const struct run *run, struct frame **frame)
 		return 0;
 	else
 		return fail(NULL, "image is in colour: name one with --channel, %s",
-		    takes_rgb(run->stage) ? "or say --rgb if its three planes are three captures" :
+		    opt_row(run->stage->options, 0, "rgb") ?
+		    "or say --rgb if its three planes are three captures" :
 		    "red where a red laser or light made it");
 	if (frame_select(*frame, channel, n, &reduced) < 0)
 		return -1;
@@ -270,12 +262,8 @@ gather_put(struct link *link, struct frame *in)
 		frame_free(in);
 		return -1;
 	}
-	if (link->waitings == link->waiting_room) {
-		link->waiting_room = 2 * link->waitings + 16;
-		link->waiting = must_resize(link->waiting, link->waiting_room,
-		    sizeof(*link->waiting));
-		link->part = must_resize(link->part, link->waiting_room, sizeof(*link->part));
-	}
+	link->waiting = must_resize(link->waiting, link->waitings + 1, sizeof(*link->waiting));
+	link->part = must_resize(link->part, link->waitings + 1, sizeof(*link->part));
 	link->waiting[link->waitings++] = in;
 	link->planes += in->head.c;
 	return 0;

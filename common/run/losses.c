@@ -64,12 +64,10 @@ report(struct chain *chain, size_t number, const struct fail_record *reason, siz
 	losses->left_out += losses->leaves_out;
 	if (losses->leaves_out && !chain->verbose)
 		return;
-	if (!losses->leaves_out && losses->n == losses->room) {
-		losses->room = 2 * losses->room + 16;
-		losses->number = must_resize(losses->number, losses->room, sizeof(number));
-	}
-	if (!losses->leaves_out)
+	if (!losses->leaves_out) {
+		losses->number = must_resize(losses->number, losses->n + 1, sizeof(number));
 		losses->number[losses->n++] = number;
+	}
 	fprintf(stderr, "%s: %s %zu is %s: %s", fail_program(), losses_word(chain), number,
 	    losses->leaves_out ? "left out" : "lost", reason->message);
 	if (more)

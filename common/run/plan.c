@@ -28,11 +28,9 @@ run_pass(struct run *run, size_t out_c, size_t in_c)
 {
 	struct link *link = run->link;
 
-	if (out_c >= link->source_room) {
-		link->source_room = 2 * out_c + 16;
-		link->source_channel = must_resize(link->source_channel, link->source_room,
+	if (out_c >= link->source_channels)
+		link->source_channel = must_resize(link->source_channel, out_c + 1,
 		    sizeof(*link->source_channel));
-	}
 	while (link->source_channels <= out_c)
 		link->source_channel[link->source_channels++] = NO_CHANNEL;
 	link->source_channel[out_c] = in_c;
@@ -145,8 +143,7 @@ plan_link(struct link *link, const struct frame_head *head)
 	head_copy(&link->out, head);
 	link->in = in;
 	link->planned = link->planned_anew = true;
-	link->source_channels = link->frame_memories = link->made = 0;
-	link->plans++;
+	link->source_channels = link->made = 0;
 	link->run.state = link->run.scratch_bytes = 0;
 	link->out.type = SAMPLE_FLOAT;
 	checks_begin_plan(link);

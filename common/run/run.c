@@ -1,9 +1,8 @@
-/* What stages call of the runner (run.h). Others are in plan.c (run_pass), frame_jobs.c
- * (run_frame_memory) and second_input.c (run_second_input). */
+/* What stages call of the runner (run.h). Others are in plan.c (run_pass) and second_input.c
+ * (run_second_input). */
 #include "run/run.h"
 
 #include <math.h>
-#include <stdio.h>
 
 #include "base/process.h"
 #include "run/bands.h"

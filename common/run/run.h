@@ -51,13 +51,6 @@ struct run {
  */
 void run_pass(struct run *, size_t out_c, size_t in_c);
 
-/*
- * For plan: rows keeps in memory of so many bytes what `after` looks at, and priv holds the pointer
- * to it, whose address this is. Where several frames are made at once each has its own, which
- * begins as it is now, and priv holds its pointer in rows and in `after`. -1 after fail().
- */
-int run_frame_memory(struct run *, void *pointer, size_t bytes);
-
 /* Hands a frame on, taking ownership; appends cmd.N. 0; -1 when the chain is stopping. */
 int run_emit(struct run *, struct frame *);
 /* The same where status is 0; else frees it (it may be NULL) and returns -1. */

@@ -6,7 +6,6 @@
  * the rows of its own bands, so that no row is copied twice. A flow's frames are whole: thread 0
  * copies. What the device makes is downloaded, or copied from the finished frame (device.c).
  */
-#define _GNU_SOURCE
 #include "run/sampler.h"
 
 #include <math.h>
@@ -78,7 +77,6 @@ static void
 open_rows(struct check_rows *rows, const struct frame_head *head, const bool *wanted, size_t group)
 {
 	size_t w = head->w, bytes = 0, at = 0, stride;
-	struct plane *plane;
 
 	rows->frame.head = *head;
 	rows->height = head->h;
@@ -87,11 +85,7 @@ open_rows(struct check_rows *rows, const struct frame_head *head, const bool *wa
 		rows->column_step = w / CHECK_TABLE_COLUMNS;
 	rows->frame.head.w = (w + rows->column_step - 1) / rows->column_step;
 	choose_rows(rows, head->h, group);
-	if (head->c > rows->planes) {
-		plane = must_resize(rows->frame.plane, head->c, sizeof(*plane));
-		rows->frame.plane = plane;
-		rows->planes = head->c;
-	}
+	rows->frame.plane = must_resize(rows->frame.plane, head->c, sizeof(*rows->frame.plane));
 	stride = frame_stride(rows->frame.head.w, head->type);
 	for (size_t c = 0; c < head->c; c++)
 		bytes += !wanted || wanted[c] ? stride * rows->frame.head.h : 0;
@@ -150,16 +144,10 @@ copy_row(const struct check_rows *rows, size_t c, size_t i, const struct frame *
 static void
 take_rows(struct check_rows *rows, const struct frame *from, size_t y0, size_t y1)
 {
-	size_t i = 0, n = rows->frame.head.h, end = n;
+	size_t i = 0, n = rows->frame.head.h;
 
-	while (i < end) {		/* to the first row from y0 on */
-		size_t middle = (i + end) / 2;
-
-		if (rows->y[middle] < y0)
-			i = middle + 1;
-		else
-			end = middle;
-	}
+	while (i < n && rows->y[i] < y0)
+		i++;
 	for (; i < n && rows->y[i] < y1; i++)
 		for (size_t c = 0; c < rows->frame.head.c; c++)
 			if (rows->frame.plane[c].host)

@@ -5,18 +5,9 @@
 #include <stdio.h>
 
 #include "base/process.h"
+#include "base/text.h"
 #include "io/background_io.h"
 #include "run/gather.h"
-
-/* An option of type OPT_FRAME may list words that stand for no file. */
-static bool
-is_word(const struct opt *opt, const char *path)
-{
-	for (size_t i = 0; opt->words && opt->words[i]; i++)
-		if (!strcmp(opt->words[i], path))
-			return true;
-	return false;
-}
 
 /* May an only frame belong to every input? */
 static bool
@@ -28,7 +19,8 @@ may_serve_all(const struct opt *opt)
 static void
 add(struct link *link, const struct opt *opt, char *path, size_t number)
 {
-	if (!path || is_word(opt, path))
+	/* an option of type OPT_FRAME may list words that stand for no file */
+	if (!path || (opt->words && word_find(opt->words, path) >= 0))
 		return;
 	link->second_input = must_resize(link->second_input, link->second_inputs + 1,
 	    sizeof(*link->second_input));

@@ -96,8 +96,7 @@ struct losses {
 	bool spans;	/* a measurement has images of several files */
 	bool counts;	/* a file was read to its end */
 	const char *first, *path;	/* files of the frames at hand; NULL: not known */
-	size_t *number;	/* of the results that are lost */
-	size_t n, room;
+	size_t *number, n;	/* of the results that are lost */
 	bool ended;	/* the run went to its end: what it wrote is whole, without the lost ones */
 	size_t gap;	/* results lost since the last one that was written */
 	/* Images come from a stream, whose writer may lose some: measurements without them are
@@ -106,34 +105,26 @@ struct losses {
 	size_t left_out;
 };
 
-/* Memory that rows writes to for `after`: where priv has the pointer to it, and its size. */
-struct frame_memory {
-	size_t at, bytes;
-};
-
 struct link {
 	struct run run;
 	char title[80];	/* in messages: the stage's name, with its place where others have the same
 			   name; empty where it is the only stage */
 	char *command;			/* what becomes cmd.N */
 	bool planned;
-	size_t plans;			/* so far */
 	size_t made;			/* frames that the processor has made by the last plan */
-	struct frame_memory *frame_memory;	/* as plan has named it */
-	size_t frame_memories;
 	struct frame_head in, out;	/* of the last plan; `in` with the second inputs */
 	size_t *source_channel;	/* by output channel: the input's, or NO_CHANNEL */
-	size_t source_channels, source_room;	/* how many of them are set, and fit */
+	size_t source_channels;		/* how many of them are set */
 	struct held_image {		/* images that the stage holds back (body->holds) */
 		struct frame *frame;
 		const char *path;	/* its file */
 	} *held;
-	size_t holds, held_room;
+	size_t holds;
 	bool judges;			/* the stage tells which of them are a measurement */
 	bool luma_noted;		/* -v: luma is taken of images in YUV */
 	struct frame **waiting;		/* frames whose planes wait to be gathered */
 	struct frame **part;		/* room for parts of as many */
-	size_t waitings, waiting_room, planes, want;
+	size_t waitings, planes, want;
 	size_t taken;			/* channels of the first of them that were taken already */
 	size_t image_planes;		/* of the last frame that was put there */
 	struct frame_stacking stacking;	/* of what was gathered last */
@@ -166,7 +157,6 @@ struct link {
 struct producers {
 	struct producer *producer;
 	bool *used;			/* by channels of all maps: an output has it already */
-	size_t room, used_room;
 };
 
 struct chain {

@@ -1,5 +1,4 @@
 /* Sets up a chain from words, and checks what can be known before a frame is read. */
-#define _GNU_SOURCE
 #include "run/setup.h"
 
 #include <omp.h>
@@ -9,6 +8,7 @@
 
 #include "base/opt.h"
 #include "base/process.h"
+#include "base/text.h"
 #include "frame/samples.h"
 #include "io/file_list.h"
 #include "io/safe_file.h"
@@ -17,7 +17,8 @@
 #include "run/sampler.h"
 #include "run/second_input.h"
 
-#define RUNNER_AT(field) offsetof(struct runner_options, field)
+#undef AT
+#define AT(field) offsetof(struct runner_options, field)
 
 /* A machine cannot have any number: each takes a stack and one of the system's processes. */
 #define MOST_THREADS 1024
@@ -25,40 +26,33 @@
 static const char *const help_words[] = { [HELP_USUAL] = "usual", [HELP_ALL] = "all", NULL };
 
 const struct opt setup_options[] = {
-	{ 'o', "output", "FILE", OPT_FILE, RUNNER_AT(output), NULL, 0, 0, NULL,
+	{ 'o', "output", "FILE", OPT_FILE, AT(output), NULL, 0, 0, NULL,
 	    "write there, format by suffix; %04d numbers frames; a folder takes them all", NULL },
-	{ 'f', "force", NULL, OPT_FLAG, RUNNER_AT(force), NULL, 0, 0, NULL,
-	    "write into a folder that is not empty", NULL },
-	{ 'j', "threads", "N", OPT_INTEGER, RUNNER_AT(threads), NULL, 1, MOST_THREADS, NULL,
+	FLAG_ROW('f', "force", force, "write into a folder that is not empty"),
+	{ 'j', "threads", "N", OPT_INTEGER, AT(threads), NULL, 1, MOST_THREADS, NULL,
 	    "threads to use; all cores if not given", NULL },
-	{ 'd', "device", "NAME", OPT_TEXT, RUNNER_AT(device), NULL, 0, 0, NULL,
+	{ 'd', "device", "NAME", OPT_TEXT, AT(device), NULL, 0, 0, NULL,
 	    "where to compute: cpu, gpu, gpu:N, gpu:NAME or auto [auto]", NULL },
-	{ 0, "valid", "FILE", OPT_FRAME, RUNNER_AT(valid), NULL, 0, 0, NULL,
+	{ 0, "valid", "FILE", OPT_FRAME, AT(valid), NULL, 0, 0, NULL,
 	    "mask of the frames that are read: pixels that are 0 there become NaN", NULL },
-	{ 0, "raw", "WxH,FORMAT", OPT_TEXT, RUNNER_AT(raw), NULL, 0, 0, NULL,
+	{ 0, "raw", "WxH,FORMAT", OPT_TEXT, AT(raw), NULL, 0, 0, NULL,
 	    "files are samples without a head: gray, gray10le, bayer_rggb8, ...", NULL },
-	{ 0, "follow", NULL, OPT_FLAG, RUNNER_AT(follow), NULL, 0, 0, NULL,
-	    "go on with the images that come into a folder", NULL },
-	{ 0, "idle", "S", OPT_NUMBER, RUNNER_AT(idle), NULL, 0.001, 1e9, "s",
+	FLAG_ROW(0, "follow", follow, "go on with the images that come into a folder"),
+	{ 0, "idle", "S", OPT_NUMBER, AT(idle), NULL, 0.001, 1e9, "s",
 	    "end --follow when nothing comes for so long", NULL },
-	{ 0, "keep-going", NULL, OPT_FLAG, RUNNER_AT(keep_going), NULL, 0, 0, NULL,
-	    "a bad image costs its measurement alone; exit status 1 at the end", NULL },
-	{ 0, "strict", NULL, OPT_FLAG, RUNNER_AT(strict), NULL, 0, 0, NULL,
-	    "a warning makes the exit status 1, and that of framecmp 2", NULL },
-	{ 'v', "verbose", NULL, OPT_FLAG, RUNNER_AT(verbose), NULL, 0, 0, NULL,
-	    "say what is done", NULL },
-	{ 'q', "quiet", NULL, OPT_FLAG, RUNNER_AT(quiet), NULL, 0, 0, NULL,
-	    "no warnings, no progress line", NULL },
-	{ 0, "no-check", "NAME", OPT_TEXTS, RUNNER_AT(no_check), NULL, 0, 0, NULL,
+	FLAG_ROW(0, "keep-going", keep_going,
+	    "a bad image costs its measurement alone; exit status 1 at the end"),
+	FLAG_ROW(0, "strict", strict, "a warning makes the exit status 1, and that of framecmp 2"),
+	FLAG_ROW('v', "verbose", verbose, "say what is done"),
+	FLAG_ROW('q', "quiet", quiet, "no warnings, no progress line"),
+	{ 0, "no-check", "NAME", OPT_TEXTS, AT(no_check), NULL, 0, 0, NULL,
 	    "leave out a check of checks(7), repeatable; an unknown name lists them", NULL },
-	{ 0, "no-sync", NULL, OPT_FLAG, RUNNER_AT(no_sync), NULL, 0, 0, NULL,
-	    "leave when files get to the disk to the system, for scratch", NULL },
-	{ 'h', "help", "[=all]", OPT_WORD, RUNNER_AT(help), NULL, 0, 0, NULL,
+	FLAG_ROW(0, "no-sync", no_sync,
+	    "leave when files get to the disk to the system, for scratch"),
+	{ 'h', "help", "[=all]", OPT_WORD, AT(help), NULL, 0, 0, NULL,
 	    "print the usual options; =all: every option", help_words },
-	{ 'V', "version", NULL, OPT_FLAG, RUNNER_AT(version), NULL, 0, 0, NULL, "print the version",
-	    NULL },
-	{ 0, "words", NULL, OPT_FLAG, RUNNER_AT(words), NULL, 0, 0, NULL,
-	    "print the option words, for shell completion", NULL },
+	FLAG_ROW('V', "version", version, "print the version"),
+	FLAG_ROW(0, "words", words, "print the option words, for shell completion"),
 	{ 0 },
 };
 _Static_assert(sizeof(setup_options) / sizeof(*setup_options) == SETUP_OPTIONS, "as setup.h says");
@@ -112,14 +106,12 @@ setup_check_operands(struct chain *chain, size_t at, int operands, char **operan
 }
 
 /* "phasewrap --steps=3 [6]": what becomes cmd.N. */
-static int
+static void
 make_command(struct link *link)
 {
 	char *options = opt_command(link->run.stage->name, link_options(link->run.stage),
 	    link->run.parameters);
 
-	if (!options)
-		return -1;
 	if (link->masked) {
 		char *masked = must_format("%s --valid=%s", options, link->run.chain->valid);
 
@@ -128,11 +120,10 @@ make_command(struct link *link)
 	}
 	if (!link->run.operands) {
 		link->command = options;
-		return 0;
+		return;
 	}
 	link->command = must_format("%s [%zu]", options, link->run.operands);
 	free(options);
-	return 0;
 }
 
 static bool
@@ -271,8 +262,7 @@ init_links(struct chain *chain)
 			chain->operand = run->operand;
 			chain->operands = run->operands;
 		}
-		if (make_command(link) < 0)
-			return -1;
+		make_command(link);
 	}
 	return 0;
 }
@@ -386,12 +376,10 @@ check_order(const struct chain *chain)
 static void
 add_check(char *list, size_t size, const char *name)
 {
-	size_t n = strlen(list), length = strlen(name);
+	size_t n = strlen(list);
 
-	for (const char *at = list; (at = strstr(at, name)); at += length)
-		if ((at == list || at[-1] == ' ') && (at[length] == ' ' || !at[length]))
-			return;
-	snprintf(list + n, size - n, "%s%s", n ? " " : "", name);
+	if (!words_have(list, name))
+		snprintf(list + n, size - n, "%s%s", n ? " " : "", name);
 }
 
 /* Is it the name of a check of some stage? -1 after fail_usage(), which lists them. */

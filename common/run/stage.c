@@ -1,12 +1,10 @@
 /* The programs: a tool of one stage, and fringepipe. */
-#define _GNU_SOURCE
 #include "run/stage.h"
 
 #include <fcntl.h>
 #include <stdio.h>
 #include <unistd.h>
 
-#include "base/process.h"
 #include "gpu/gpu.h"
 #include "io/nrrd.h"
 #include "io/safe_file.h"
@@ -83,15 +81,10 @@ conclude(struct chain *chain, int status, bool stream)
 	warnings = warn_count();
 	if (status == 0 && chain->strict && warnings)
 		status = fail("--strict", "%zu warning%s", warnings, warnings == 1 ? "" : "s");
-	if (status == 0)
-		return code;
-	fail_print();
-	return fail_stream(stream, answering);
-}
-
-static int
-close_standard_output(int code)
-{
+	if (status < 0) {
+		fail_print();
+		code = fail_stream(stream, answering);
+	}
 	if (fclose(stdout) != 0 && code == EXIT_DONE) {
 		fail_errno("standard output", "could not be written");
 		fail_print();
@@ -170,21 +163,21 @@ stage_main(const char *name, int argc, char **argv)
 	opt_defaults(setup_options, &options);
 	stage = cpu_level(NULL) < 0 ? NULL : setup_hand_on(stage_find(name), argc, argv);
 	if (!stage)
-		return close_standard_output(conclude(&chain, -1, writes_stream()));
+		return conclude(&chain, -1, writes_stream());
 	fail_set_program(stage->name);
 	link = setup_add_link(&chain, stage);
 	if (check_no_chain(stage->name, argc, argv) == 0 &&
 	    opt_parse(link_options(stage), link->run.parameters, setup_options, &options, argc,
 	    argv, &first) == 0) {
 		if (answer(&options, stage))
-			return close_standard_output(conclude(&chain, 0, false));
+			return conclude(&chain, 0, false);
 		running.parsed = true;
 		setup_apply(&chain, &options);
 		if (setup_check_device(options.device) == 0 &&
 		    setup_check_operands(&chain, 0, argc - first, argv + first) == 0)
 			status = setup_run(&chain, options.device);
 	}
-	return close_standard_output(conclude(&chain, status, writes_stream()));
+	return conclude(&chain, status, writes_stream());
 }
 
 struct chain_options {
@@ -192,17 +185,14 @@ struct chain_options {
 	bool devices, agreement, calibrate;
 };
 
-#define AT_CHAIN(field) offsetof(struct chain_options, field)
-
+#undef AT
+#define AT(field) offsetof(struct chain_options, field)
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
 static const struct opt chain_table[] = {
-	{ 0, "devices", NULL, OPT_FLAG, AT_CHAIN(devices), NULL, 0, 0, NULL,
-	    "list where it can compute", NULL },
-	{ 0, "calibrate", NULL, OPT_FLAG, AT_CHAIN(calibrate), NULL, 0, 0, NULL,
-	    "measure what computing costs here, for -d auto", NULL },
-	{ 0, "agreement", NULL, OPT_FLAG, AT_CHAIN(agreement), NULL, 0, 0, NULL,
-	    "list how closely GPU and processor agree, by stage", NULL },
+	FLAG_ROW(0, "devices", devices, "list where it can compute"),
+	FLAG_ROW(0, "calibrate", calibrate, "measure what computing costs here, for -d auto"),
+	FLAG_ROW(0, "agreement", agreement, "list how closely GPU and processor agree, by stage"),
 	{ 0 },
 };
 
@@ -308,20 +298,20 @@ chain_main(int argc, char **argv)
 	    SETUP_OPTIONS * sizeof(*setup_options));
 	opt_defaults(rows, &own);
 	if (opt_parse(NULL, NULL, rows, &own, argc, argv, &first) < 0)
-		return close_standard_output(conclude(&chain, -1, writes_stream()));
+		return conclude(&chain, -1, writes_stream());
 	if (answer_alone(&own, argv[first], &status))
-		return close_standard_output(conclude(&chain, status, false));
+		return conclude(&chain, status, false);
 	status = setup_check_device(own.runner.device);
 	if (status == 0)
 		status = setup_parse(&chain, &own.runner, argc - first, argv + first);
 	if (status == 1) {
 		answer(&own.runner, chain.link[chain.n - 1].run.stage);
-		return close_standard_output(conclude(&chain, 0, false));
+		return conclude(&chain, 0, false);
 	}
 	if (status == 0) {
 		running.parsed = true;
 		setup_apply(&chain, &own.runner);
 		status = setup_run(&chain, own.runner.device);
 	}
-	return close_standard_output(conclude(&chain, status, writes_stream()));
+	return conclude(&chain, status, writes_stream());
 }

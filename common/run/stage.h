@@ -47,7 +47,7 @@ enum stage_trait {
 	/* Its standard output is a text, also where -o takes frames. */
 	STAGE_TEXT = 128,
 	/* Several frames may be made at once: rows changes nothing of priv, nor what that points
-	 * to, but the memory that plan has named (run_frame_memory()), and flags of all frames. */
+	 * to, but flags of all frames. */
 	STAGE_CONCURRENT = 256,
 	/* Its exit status is its answer, 0 or 1 in run->status: whatever goes wrong is 2. */
 	STAGE_ANSWERS = 512,
@@ -64,6 +64,10 @@ struct row_scratch {
 };
 
 enum { SURVEY_SKIPS = 1 };
+
+/* A body's `rows`, and what a tool compiles for each instruction level to be called by it. */
+typedef void body_rows(const struct run *, const struct frame *in, struct frame *out, size_t y0,
+    size_t y1, const struct row_scratch *);
 
 struct body {
 	/* How many planes make one input (they are taken in order from the incoming frames, however
@@ -97,8 +101,7 @@ struct body {
 	 * frame_row(). Second inputs and the last frame's state planes stand behind the input's
 	 * planes, this frame's state planes behind the output's (run_state_in(),
 	 * run_state_out() in run.h). */
-	void (*rows)(const struct run *, const struct frame *in, struct frame *out, size_t y0,
-	    size_t y1, const struct row_scratch *);
+	body_rows *rows;
 	/* All rows of a frame are made: for warnings about what rows has seen. May be NULL. */
 	void (*after)(struct run *);
 	/* The same on the device, after plan and survey: lists what computes it (passes.h). NULL:
@@ -135,9 +138,6 @@ struct body {
 
 /* Where a row of a tool's options keeps its value, for struct opt's `offset`. */
 #define AT(field) offsetof(struct parameters, field)
-/* The row of a flag, which is not set by default. */
-#define FLAG_ROW(letter, name, field, help) \
-	{ letter, name, NULL, OPT_FLAG, AT(field), NULL, 0, 0, NULL, help, NULL }
 
 /* In a tool's struct stage: the sizes of its options' values, and of its private struct. */
 #define STAGE_MEMORY(priv) \

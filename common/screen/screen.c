@@ -38,11 +38,9 @@ int
 screen_image(const struct frame *in, struct frame **out)
 {
 	static const double full[] = { 255, 65535, 1 };
-	struct frame_head head;
 	const char *word = meta_get(&in->head.meta, "bits");
 	long bits = word ? strtol(word, NULL, 10) : 0;
 	double most;
-	int status;
 
 	if (in->head.c != 1 && !head_is_colour(&in->head))
 		return fail(NULL, "has %zu channels: images to show have one, or r g b",
@@ -50,11 +48,10 @@ screen_image(const struct frame *in, struct frame **out)
 	/* fringegen's of one bit are 0 and 1, with the key bits */
 	if (meta_number(&in->head.meta, "max_value", bits == 1 ? 1 : full[in->head.type],
 	    &most) < 0 ||
-	    head_init(&head, in->head.w, in->head.h, in->head.c == 1 ? 1 : 3, SAMPLE_UCHAR) < 0)
+	    frame_new_named(in->head.w, in->head.h, in->head.c == 1 ? 1 : 3, SAMPLE_UCHAR, NULL,
+	    out) < 0)
 		return -1;
-	status = frame_new(&head, out);
-	head_free(&head);
-	for (size_t c = 0; status == 0 && c < (*out)->head.c; c++)
+	for (size_t c = 0; c < (*out)->head.c; c++)
 		for (size_t y = 0; y < in->head.h; y++) {
 			uint8_t *row = frame_row(*out, c, y);
 
@@ -64,7 +61,7 @@ screen_image(const struct frame *in, struct frame **out)
 				row[x] = (uint8_t)(v > 0 ? fmin(v, 255) : 0);
 			}
 		}
-	return status;
+	return 0;
 }
 
 int

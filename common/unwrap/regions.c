@@ -4,12 +4,10 @@
  */
 #include "unwrap/regions.h"
 
-#include <math.h>
 #include <stdatomic.h>
 
 #include "base/process.h"
 #include "image/statistics.h"
-#include "run/stage.h"
 
 /* How far two phases that are `step` turns apart are from whole turns: 0 to 0.5. NaN if one is. */
 static inline float
@@ -21,10 +19,7 @@ phase_distance(float step)
 static void
 patches_free(struct patches *patches)
 {
-	free(patches->patch);
-	free(patches->turns);
-	free(patches->share);
-	free(patches->first);
+	free_all(patches->patch, patches->turns, patches->share, patches->first);
 	*patches = (struct patches){ 0 };
 }
 
@@ -330,10 +325,7 @@ border_sums_begin(struct border_sums *sums)
 void
 border_sums_free(struct border_sums *sums)
 {
-	free(sums->sum);
-	free(sums->more);
-	free(sums->slot);
-	free(sums->more_slot);
+	free_all(sums->sum, sums->more, sums->slot, sums->more_slot);
 	*sums = (struct border_sums){ 0 };
 }
 
@@ -796,15 +788,6 @@ choose_squares_row(void *arg, size_t j)
 }
 
 #define NO_MEMBER (-1)
-
-static void
-regions_free(struct regions *regions)
-{
-	free(regions->first);
-	free(regions->end);
-	free(regions->border);
-	*regions = (struct regions){ 0 };
-}
 
 /* Room for n regions with so many borders in all, at first {0}; what was there is lost, and memory
  * kept where it is enough. */
@@ -1399,15 +1382,12 @@ join_patches(struct run *run, struct patches *patches, const struct phase_plane 
 static void
 joining_free(struct joining *joining)
 {
-	struct kept_array *array[] = { &joining->choice, &joining->place, &joining->head,
-		&joining->next, &joining->roots, &joining->rank, &joining->foreign };
-
-	for (size_t i = 0; i < sizeof(array) / sizeof(*array); i++)
-		free(array[i]->v);
+	free_all(joining->choice.v, joining->place.v, joining->head.v, joining->next.v,
+	    joining->roots.v, joining->rank.v, joining->foreign.v);
 	for (size_t i = 0; i < LEVELS_MOST; i++)
 		free(joining->level[i].v);
-	for (size_t i = 0; i < 2; i++)
-		regions_free(&joining->regions[i]);
+	for (struct regions *own = joining->regions; own < joining->regions + 2; own++)
+		free_all(own->first, own->end, own->border);
 	*joining = (struct joining){ 0 };
 }
 

@@ -1,7 +1,6 @@
 /*
- * Several frames at once (frame_jobs.h): threads make whole frames, each with memory of its own for
- * what `after` looks at, and both what comes out and the calls of `after` keep the order. Every
- * chain runs in a process of its own, as the tools do.
+ * Several frames at once (frame_jobs.h): threads make whole frames, and both what comes out and the
+ * calls of `after` keep the order. Every chain runs in a process of its own, as the tools do.
  */
 #define _GNU_SOURCE
 #include "frames.h"
@@ -19,6 +18,7 @@
 
 /* Frames whose rows a thread has begun with, in this process. */
 static bool begun[FRAMES];
+static size_t made[FRAMES];	/* rows of each that are made */
 
 /* In a stage: its process ends, where cmocka's assertions would go on to the next test. */
 static void
@@ -35,7 +35,6 @@ struct meet_parameters {
 };
 
 struct meet {
-	float *kept;		/* by rows: the number of the frame that they are of */
 	size_t h, frames;	/* rows; frames that `after` has seen */
 };
 
@@ -71,24 +70,19 @@ meet_rows(const struct run *run, const struct frame *in, struct frame *out, size
 		must(!parameters->alone || (float)meet->frames == from[0]);
 		if (!parameters->alone && (from[0] == 1 || from[0] == 2))
 			wait_for_neighbour((size_t)from[0]);
-		must(meet->kept[y] == -1);
-		meet->kept[y] = from[0];
 		for (size_t x = 0; x < in->head.w; x++)
 			frame_floats(out, 0, y)[x] = from[x] + 1;
+		__atomic_fetch_add(&made[(size_t)from[0]], 1, __ATOMIC_RELAXED);
 	}
 }
 
-/* All rows are of one frame, which is the next one; its memory is as plan left it. */
+/* All rows of the next frame are made, each once. */
 static void
 meet_after(struct run *run)
 {
 	struct meet *meet = run->priv;
 
-	for (size_t y = 0; y < meet->h; y++) {
-		must(meet->kept[y] == (float)meet->frames);
-		meet->kept[y] = -1;
-	}
-	meet->frames++;
+	must(__atomic_load_n(&made[meet->frames++], __ATOMIC_RELAXED) == meet->h);
 	if (meet->frames == FRAMES)
 		warn(NULL, "all %d frames were seen", FRAMES);
 }
@@ -99,13 +93,8 @@ meet_plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 	struct meet *meet = run->priv;
 
 	(void)out;
-	free(meet->kept);
 	meet->h = in->h;
-	meet->kept = malloc(in->h * sizeof(*meet->kept));
-	must(meet->kept);
-	for (size_t y = 0; y < in->h; y++)
-		meet->kept[y] = -1;
-	return run_frame_memory(run, &meet->kept, in->h * sizeof(*meet->kept));
+	return 0;
 }
 
 static int
@@ -117,32 +106,10 @@ meet_init(struct run *run)
 	return 0;
 }
 
-static void
-meet_release(struct run *run)
-{
-	free(((struct meet *)run->priv)->kept);
-}
-
 static const struct stage meet = {
 	.name = "meet", .summary = "-", .options = meet_options, .traits = STAGE_CONCURRENT,
 	.parameter_size = sizeof(struct meet_parameters), .private_size = sizeof(struct meet),
-	.init = meet_init, .plan = meet_plan, .release = meet_release
-};
-
-/* strange: names memory that is not its priv's. */
-static int
-strange_plan(struct run *run, const struct frame_head *in, struct frame_head *out)
-{
-	static float *elsewhere;
-
-	(void)in;
-	(void)out;
-	return run_frame_memory(run, &elsewhere, sizeof(*elsewhere));
-}
-
-static const struct stage strange = {
-	.name = "strange", .summary = "-", .private_size = sizeof(struct meet), .init = meet_init,
-	.plan = strange_plan
+	.init = meet_init, .plan = meet_plan
 };
 
 /* same: a map that is made frame by frame, of samples as they are. */
@@ -181,7 +148,7 @@ static const struct stage same = {
 
 #define ROW(name) { #name, &name }
 
-const struct stage_row stage_table[] = { ROW(meet), ROW(same), ROW(strange), { 0 } };
+const struct stage_row stage_table[] = { ROW(meet), ROW(same), { 0 } };
 
 /* What a chain of these words says on standard error; its exit code is *code. */
 static const char *
@@ -310,19 +277,6 @@ frames_alone(void **state)
 	assert_numbers("out.nrrd", 7, 50);
 }
 
-static void
-memory_of_others(void **state)
-{
-	char *words[] = { "fringepipe", "-f", "-o", "out.nrrd", "strange", "in.nrrd", NULL };
-	int code;
-
-	(void)state;
-	save_numbers("in.nrrd", 7, 5, 0);
-	assert_string_equal(run_chain(words, &code),
-	    "fringepipe: internal error: strange names memory that is not its own\n");
-	assert_int_equal(code, 1);
-}
-
 int
 main(void)
 {
@@ -330,7 +284,6 @@ main(void)
 		cmocka_unit_test(frames_meet),
 		cmocka_unit_test(segment_grows),
 		cmocka_unit_test(frames_alone),
-		cmocka_unit_test(memory_of_others),
 	};
 	char folder[] = "/tmp/frame_jobs.XXXXXX";
 	int status;

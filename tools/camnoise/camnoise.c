@@ -32,8 +32,7 @@ static const struct opt options[] = {
 	{ 0, "black-level", "LEVELS", OPT_NUMBER, AT(black_level), NULL, -1e6, 1e6, "grey levels",
 	    "level of an image without light; if not given 0", NULL },
 	{ 0, "quantum", "LEVELS", OPT_NUMBER, AT(quantum), NULL, 0, 1e6, "grey levels",
-	    "what the camera rounds to a multiple of; if not given 1, and unknown for float",
-	    NULL },
+	    "what the camera rounds to a multiple of; if not given 1, and unknown for float" },
 	{ 0, "fit-noise", NULL, OPT_STAGE, .help = "camnoise" },	/* of phasewrap */
 	{ 0 },
 };

@@ -52,8 +52,7 @@ struct priv {
 
 struct depthdec_rows {
 	/* A body's `rows`. */
-	void (*depths)(const struct run *, const struct frame *in, struct frame *out, size_t y0,
-	    size_t y1, const struct row_scratch *);
+	body_rows *depths;
 	/* For run_for(), with a struct gap_counting, GAP_BLOCKS times. */
 	void (*count_gap)(void *counting, size_t block);
 	/* The channel of a bad sample, *bad, or NO_CHANNEL; seen: levels of luma. This one and the

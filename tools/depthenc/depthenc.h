@@ -77,8 +77,7 @@ struct priv {
 
 struct depthenc_rows {
 	/* A body's `rows`. */
-	void (*encode)(const struct run *, const struct frame *in, struct frame *out, size_t y0,
-	    size_t y1, const struct row_scratch *);
+	body_rows *encode;
 	/* For run_for(), with a struct outside_counting, OUTSIDE_BLOCKS times. */
 	void (*count_outside)(void *counting, size_t block);
 	/* For run_for(), with a struct filling, FILL_BLOCKS times: a level from the finer one, then

@@ -44,8 +44,7 @@ static const struct opt options[] = {
 	{ 0, "texture", "BITS", OPT_WORD, AT(texture_bits), "0", 0, 0, NULL,
 	    "bits of the texture (alpha of the input) that are kept", texture_words },
 	{ 0, "level", "N", OPT_INTEGER, AT(level), NULL, 1, 12, NULL,
-	    "how much PNG files are compressed, from little and soon to much; 8 if not given",
-	    NULL },
+	    "how much PNG files are compressed, from little and soon to much; 8 if not given" },
 	{ 0 },
 };
 

@@ -95,8 +95,7 @@ struct packing {
 
 struct dither3_rows {
 	/* A body's `rows`, by ordered dithering. */
-	void (*ordered)(const struct run *, const struct frame *in, struct frame *out, size_t y0,
-	    size_t y1, const struct row_scratch *);
+	body_rows *ordered;
 	/* Looks at some rows and columns of a frame; channel: sine and cosine. */
 	void (*look_at_fringes)(const struct frame *in, const size_t channel[2],
 	    struct fringes_seen *);

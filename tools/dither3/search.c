@@ -33,10 +33,7 @@ seen_start(struct seen *seen, const struct search *search, double sigma, bool fl
 void
 search_end(struct search *search)
 {
-	free(search->tangential.error);
-	free(search->radial.error);
-	free(search->inside);
-	free(search->turned[0]);
+	free_all(search->tangential.error, search->radial.error, search->inside, search->turned[0]);
 }
 
 void
@@ -86,10 +83,7 @@ picture_free(struct picture *picture)
 		free(picture->share[c]);
 		free(picture->bit[c]);
 	}
-	free(picture->black);
-	free(picture->cosine);
-	free(picture->sine);
-	free(picture->start);
+	free_all(picture->black, picture->cosine, picture->sine, picture->start);
 }
 
 /* Searches the fringes, then the stair. pattern: bits to stay near to, or NULLs. */

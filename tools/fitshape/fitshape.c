@@ -308,8 +308,8 @@ print(struct run *run, const struct measurement *found)
 		report_text(stdout, found, priv->frames);
 		return ferror(stdout) ? fail_errno("standard output", "cannot write") : 0;
 	}
-	if (!priv->text.file && !text_open(&priv->text))
-		return -1;
+	if (!priv->text.file)
+		text_open(&priv->text);
 	fputs(priv->frames ? ",\n" : "{\"results\": [\n", priv->text.file);
 	report_json(priv->text.file, found, priv->frames);
 	return 0;
@@ -350,18 +350,15 @@ take_frame(struct run *run, struct frame *in)
 }
 
 /* Prints the frames so far of --json, as a whole object. */
-static int
+static void
 print_json(struct priv *priv)
 {
 	char *text;
 
 	fputs("\n]}\n", priv->text.file);
 	text = text_close(&priv->text, NULL);
-	if (!text)
-		return -1;
 	fputs(text, stdout);
 	free(text);
-	return 0;
 }
 
 /* struct body's `end`. */
@@ -370,8 +367,8 @@ end(struct run *run)
 {
 	struct priv *priv = run->priv;
 
-	if (priv->text.file && print_json(priv) < 0)
-		return -1;
+	if (priv->text.file)
+		print_json(priv);
 	return fflush(stdout) != 0 || ferror(stdout) ?
 	    fail_errno("standard output", "cannot write") : 0;
 }

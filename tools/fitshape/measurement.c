@@ -228,9 +228,7 @@ cloud_without(const struct cloud *cloud, const unsigned char *drop, struct cloud
 void
 cloud_free(struct cloud *cloud)
 {
-	free(cloud->x);
-	free(cloud->sigma);
-	free(cloud->pixel);
+	free_all(cloud->x, cloud->sigma, cloud->pixel);
 	*cloud = (struct cloud){ 0 };
 }
 

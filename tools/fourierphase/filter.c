@@ -84,9 +84,7 @@ line_fft_new(size_t n, struct line_fft *fft)
 void
 line_fft_free(struct line_fft *fft)
 {
-	free(fft->cos);
-	free(fft->sin);
-	free(fft->place);
+	free_all(fft->cos, fft->sin, fft->place);
 	*fft = (struct line_fft){ 0 };
 }
 

@@ -611,10 +611,7 @@ writes_meshes(const char *output)
 {
 	const struct codec *codec = output ? codec_by_suffix(output) : NULL;
 
-	for (const struct opt *opt = codec ? codec->options : NULL; opt && opt->name; opt++)
-		if (!strcmp(opt->name, "points"))
-			return true;
-	return false;
+	return codec && opt_row(codec->options, 0, "points");
 }
 
 /* Checks --points and --like. */

@@ -11,7 +11,6 @@
 #include <stdio.h>
 
 #include "fringe/capture_set.h"
-#include "image/annotate.h"
 #include "image/depth_range.h"
 #include "image/statistics.h"
 

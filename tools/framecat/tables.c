@@ -5,6 +5,7 @@
 #include "framecat.h"
 
 #include "base/px.h"
+#include "base/text.h"
 #include "io/source.h"
 
 /* ---- --points: an image as a table ---- */
@@ -318,10 +319,7 @@ is_own(const char *key)
 	static const char *const own[] = { "sample_scale", "sample_offset", "invalid", "max_value",
 		"bits", "colormap", "colormap_range", "points", NULL };
 
-	for (size_t i = 0; own[i]; i++)
-		if (!strcmp(own[i], key))
-			return true;
-	return !strncmp(key, "cmd.", 4);
+	return word_find(own, key) >= 0 || !strncmp(key, "cmd.", 4);
 }
 
 /* Fails where both have the key with different numbers. */

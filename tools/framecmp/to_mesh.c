@@ -334,9 +334,7 @@ coverage_find(struct run *run, const struct mesh_points *points,
 	coverage->within = measured.within;
 	grid_free(&measured.fine);
 	grid_free(&measured.coarse);
-	free(measured.first[0]);
-	free(measured.xyz[0]);
-	free(measured.covered);
+	free_all(measured.first[0], measured.xyz[0], measured.covered);
 	return status;
 }
 
@@ -421,7 +419,7 @@ static int
 load_mesh(struct comparing *comparing)
 {
 	const char *path = comparing->options->mesh;
-	struct source *source = source_open_also(path, mesh_file_codecs);
+	struct source *source = source_open_as(path, mesh_file_codecs, NULL);
 	struct triangles triangles = { 0 };
 	const struct codec *codec;
 	struct nearest_counts counts;
@@ -540,7 +538,7 @@ print_statistics(const struct comparing *comparing, double *d, size_t n, const c
 }
 
 /* Judges the limits of the command line for |d|; overwrites d. */
-static int
+static void
 judge(struct comparing *comparing, double *d, size_t n)
 {
 	struct comparison of = { .n = n, .mean = (double)NAN, .size = d };
@@ -550,24 +548,20 @@ judge(struct comparing *comparing, double *d, size_t n)
 	bool same;
 
 	if (!compare_limited(comparing->limits))
-		return 0;
+		return;
 	for (size_t i = 0; i < n; i++) {
 		d[i] = fabs(d[i]);
 		of.max = fmax(of.max, d[i]);
 		squares += d[i] * d[i];
 	}
 	of.rms = sqrt(squares / (double)n);
-	if (!text_open(&line))
-		return -1;
+	text_open(&line);
 	fprintf(line.file, "frame %zu deviation", comparing->frames);
 	same = compare_judge(&of, comparing->limits, line.file);
 	text = text_close(&line, NULL);
-	if (!text)
-		return -1;
 	if (!same)
 		pair_differ(comparing->run, "%s", text);
 	free(text);
-	return 0;
 }
 
 /* Prints how much of the surface that faces the camera the points cover, and judges it. */
@@ -689,7 +683,7 @@ report(struct comparing *comparing, const struct mesh_points *points,
 	if (status == 0 && n && !comparing->run->quiet)
 		print_statistics(comparing, d, n, points->unit);
 	if (status == 0 && n)
-		status = judge(comparing, d, n);
+		judge(comparing, d, n);
 	free(d);
 	if (median > WARN_DISTANCE * comparing->size && !comparing->warned) {
 		comparing->warned = true;
@@ -784,7 +778,7 @@ compare_points(struct comparing *comparing, const char *path, const struct codec
 static int
 compare_operand(struct comparing *comparing, const char *path)
 {
-	struct source *source = source_open_also(path, mesh_file_codecs);
+	struct source *source = source_open_as(path, mesh_file_codecs, NULL);
 	const struct codec *codec;
 	FILE *file = source ? source_other(source, &codec) : NULL;
 	int status;

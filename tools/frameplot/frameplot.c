@@ -18,12 +18,10 @@ static const struct opt options[] = {
 	    "section along this row; the middle one if nothing is said", NULL },
 	{ 'x', "column", "X", OPT_NUMBER, AT(column), NULL, 0, INFINITY, "px",
 	    "section along this column", NULL },
-	{ 0, "from", "X,Y", OPT_NUMBERS, AT(from), NULL, 0, 0, "px", "section from this point",
-	    NULL },
+	{ 0, "from", "X,Y", OPT_NUMBERS, AT(from), NULL, 0, 0, "px", "section from this point" },
 	{ 0, "to", "X,Y", OPT_NUMBERS, AT(to), NULL, 0, 0, "px", "to this one", NULL },
 	{ 'c', "channel", "NAME,...", OPT_TEXT, AT(channel), NULL, 0, 0, NULL,
-	    "channels to plot, with commas; depth, z, absphase or else the first if not given",
-	    NULL },
+	    "channels to plot, with commas; depth, z, absphase or else the first if not given" },
 	{ 0, "abscissa", "WORD", OPT_WORD, AT(abscissa), "pixels", 0, 0, NULL,
 	    "level axis by pixels and their spacings, or by the points x y", abscissas },
 	FLAG_ROW('D', "difference", difference, "plot each frame minus the first one"),
@@ -36,12 +34,10 @@ static const struct opt options[] = {
 	    colormap_names },
 	{ 0, "nan-colour", "R,G,B", OPT_NUMBERS, AT(nan), NULL, 0, 255, NULL,
 	    "of NaN in --map; black if not given, blue in gray", NULL },
-	{ 't', "title", "TEXT", OPT_TEXT, AT(title), NULL, 0, 0, NULL, "text above the plot",
-	    NULL },
+	{ 't', "title", "TEXT", OPT_TEXT, AT(title), NULL, 0, 0, NULL, "text above the plot" },
 	{ 'l', "labels", "A,B,...", OPT_TEXT, AT(labels), NULL, 0, 0, NULL,
 	    "names of the curves, separated by commas", NULL },
-	{ 's', "size", "WxH", OPT_SIZE, AT(size), "800x450", 0, 0, "px", "size of the picture",
-	    NULL },
+	{ 's', "size", "WxH", OPT_SIZE, AT(size), "800x450", 0, 0, "px", "size of the picture" },
 	{ 0 },
 };
 
@@ -369,15 +365,14 @@ units_agree(const struct priv *priv, const struct frame_head *head)
 	return true;
 }
 
-/* "depth difference (mm)", "a, b (mm)", "a (mm), b (rad)"; NULL after fail(). */
+/* "depth difference (mm)", "a, b (mm)", "a (mm), b (rad)" */
 static char *
 name_upright_axis(const struct priv *priv, bool difference, const struct frame_head *head)
 {
 	bool agree = units_agree(priv, head);
-	struct text text = { 0 };
+	struct text text;
 
-	if (!text_open(&text))
-		return NULL;
+	text_open(&text);
 	for (size_t i = 0; i < priv->channels; i++) {
 		const char *unit = channel_unit(head, priv->name[i]);
 		bool last = i + 1 == priv->channels;
@@ -682,7 +677,7 @@ add_section(struct run *run, const struct frame *frame)
 	name_level_axis(priv, p, head);
 	priv->y_label = name_upright_axis(priv, p->difference && !p->panels, head);
 	priv->difference_label = p->panels ? name_upright_axis(priv, true, head) : NULL;
-	return priv->y_label && (priv->difference_label || !p->panels) ? 0 : -1;
+	return 0;
 }
 
 #define UPPER_SHARE 0.6	/* of the height, of two panels */
@@ -833,15 +828,9 @@ end(struct run *run)
 {
 	struct priv *priv = run->priv;
 
-	for (size_t i = 0; i < priv->curves; i++) {
-		free(priv->curve[i].label);
-		free(priv->curve[i].x);
-		free(priv->curve[i].y);
-	}
-	free(priv->curve);
-	free(priv->name);
-	free(priv->y_label);
-	free(priv->difference_label);
+	for (size_t i = 0; i < priv->curves; i++)
+		free_all(priv->curve[i].label, priv->curve[i].x, priv->curve[i].y);
+	free_all(priv->curve, priv->name, priv->y_label, priv->difference_label);
 	frame_free(priv->first);
 }
 

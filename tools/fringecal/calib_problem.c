@@ -157,10 +157,7 @@ calib_view_name(const struct calib_problem *problem, const struct calib_view *vi
 void
 calib_problem_free(struct calib_problem *problem)
 {
-	free(problem->device);
-	free(problem->fixed);
-	free(problem->view);
-	free(problem->point);
+	free_all(problem->device, problem->fixed, problem->view, problem->point);
 	*problem = (struct calib_problem){ 0 };
 }
 

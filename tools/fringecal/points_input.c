@@ -568,9 +568,7 @@ add_points(struct phase_views *views, struct calib_problem *problem, size_t proj
 	}
 	if (status == 0 && n >= CALIB_FEWEST_POINTS)
 		calib_problem_add_view(problem, projector, view->pose, view->device, point, n);
-	free(corner);
-	free(found);
-	free(point);
+	free_all(corner, found, point);
 	return status;
 }
 

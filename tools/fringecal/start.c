@@ -147,9 +147,7 @@ closed_form_homography(const struct calib_board *board, const struct calib_point
 	*error = fits ? weight[n + n / 2] : 0;
 	if (fits)
 		denormalise(h, &of_board, &of_pixels, H);
-	free(x);
-	free(u);
-	free(weight);
+	free_all(x, u, weight);
 	return fits;
 }
 

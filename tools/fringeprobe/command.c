@@ -986,12 +986,13 @@ command_make(struct probe *probe, const char *output)
 	char *list;
 	int status;
 
-	if (make_seen_line(probe, output) < 0 || !(to = text_open(&files)))
+	if (make_seen_line(probe, output) < 0)
 		return -1;
+	to = text_open(&files);
 	if (probe->look) {
 		status = put_looks(probe, output, to);
 		probe->line = text_close(&files, NULL);
-		return status == 0 && probe->line ? 0 : -1;
+		return status;
 	}
 	if (!probe->described) {
 		add_found_words(probe);
@@ -1008,17 +1009,15 @@ command_make(struct probe *probe, const char *output)
 		free(list);
 		return -1;
 	}
-	to = list ? text_open(&text) : NULL;
-	if (to) {
-		fputs("fringepipe phasewrap", to);
-		put_words(probe, WORD_PHASEWRAP, to);
-		fprintf(to, "%s%s", list, can_unwrap(probe) ? " , unwrap2f" : "");
-		put_words(probe, WORD_UNWRAP2F, to);
-		put_words(probe, WORD_STAGE, to);
-		if (output)
-			fprintf(to, " -o %s", output);
-		probe->line = text_close(&text, NULL);
-	}
+	to = text_open(&text);
+	fputs("fringepipe phasewrap", to);
+	put_words(probe, WORD_PHASEWRAP, to);
+	fprintf(to, "%s%s", list, can_unwrap(probe) ? " , unwrap2f" : "");
+	put_words(probe, WORD_UNWRAP2F, to);
+	put_words(probe, WORD_STAGE, to);
+	if (output)
+		fprintf(to, " -o %s", output);
+	probe->line = text_close(&text, NULL);
 	free(list);
-	return probe->line ? 0 : -1;
+	return 0;
 }

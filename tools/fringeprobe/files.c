@@ -155,9 +155,7 @@ put_pattern(FILE *to, const char *pattern, size_t stem_bytes, char *const *path,
 		char *after = *suffix ? shell_word(suffix) : NULL;
 
 		fprintf(to, " %s%s%s", before, pattern, after ? after : "");
-		free(after);
-		free(before == safe ? NULL : before);
-		free(safe);
+		free_all(after, before == safe ? NULL : before, safe);
 	}
 	free(stem);
 	return same;
@@ -304,10 +302,7 @@ files_split(char *const *name, size_t n, int way, struct files_split *split)
 		free(key[i]);
 		free(rest[i]);
 	}
-	free(key);
-	free(rest);
-	free(first);
-	free(count);
+	free_all(key, rest, first, count);
 	if (!fits)
 		files_split_free(split);
 	return fits;

@@ -644,16 +644,9 @@ probe_free(struct probe *probe)
 	for (size_t i = 0; i < probe->problems; i++)
 		free(probe->problem[i]);
 	words_free(probe);
-	free(probe->problem);
-	free(probe->line);
-	free(probe->seen_line);
-	free(probe->image);
-	free(probe->look);
-	free(probe->beside.calib);
-	free(probe->beside.pair);
-	free(probe->beside.period.path);
-	free(probe->beside.projector[0].path);
-	free(probe->beside.projector[1].path);
+	free_all(probe->problem, probe->line, probe->seen_line, probe->image, probe->look,
+	    probe->beside.calib, probe->beside.pair, probe->beside.period.path,
+	    probe->beside.projector[0].path, probe->beside.projector[1].path);
 	sets_free(&probe->sets);
 	capture_set_free(&probe->captures);
 	manifest_free(&probe->manifest);
@@ -899,15 +892,13 @@ captures_command(struct captures *captures)
 			return -1;
 	}
 	to = text_open(&text);
-	if (!to)
-		return -1;
 	for (size_t i = 0; i < captures->n; i++)
 		fprintf(to, "%s%s", i ? " && " : "", captures->probe[i].line);
 	if (captures->pair)
 		fprintf(to, " && phasematch%s --right right.nrrd left.nrrd",
 		    captures->probe->beside.pair ? "" : " --assume-rectified");
 	captures->line = text_close(&text, NULL);
-	return captures->line ? 0 : -1;
+	return 0;
 }
 
 /* Do all images belong to sets or codes? */

@@ -25,11 +25,9 @@ static void
 search_free(struct gray_search *search)
 {
 	for (size_t i = 0; i < GRAY_IMAGES_MOST; i++)
-		for (int axis = 0; axis < 2; axis++) {
-			free(search->image[i].bit[axis]);
-			free(search->image[i].side[axis]);
-			free(search->image[i].edge[axis]);
-		}
+		for (int axis = 0; axis < 2; axis++)
+			free_all(search->image[i].bit[axis], search->image[i].side[axis],
+			    search->image[i].edge[axis]);
 	pool_free(&search->pool);
 }
 

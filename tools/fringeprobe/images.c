@@ -441,9 +441,7 @@ fail_empty(const char *folder)
 			if (strlen(both) + strlen(word) + 2 < sizeof(both))
 				strcat(strcat(both, " "), word);
 		}
-		free(word);
-		free(path);
-		free(entry[i]);
+		free_all(word, path, entry[i]);
 	}
 	free(entry);
 	if (n == 0)

@@ -152,9 +152,7 @@ grab_flat(struct shoot *shoot, size_t n, bool spread, struct frame **picture)
 		}
 	}
 	free_pictures(shoot, last);
-	free(last);
-	free(next);
-	free(got);
+	free_all(last, next, got);
 	return status;
 }
 

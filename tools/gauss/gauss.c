@@ -344,10 +344,7 @@ plan_channels(struct run *run, const struct frame_head *in, struct frame_head *o
 	char names[300];
 	bool carried;
 
-	free(gauss->job);
-	free(gauss->pass);
-	free(out->channel);
-	free(gauss->sigma);
+	free_all(gauss->job, gauss->pass, out->channel, gauss->sigma);
 	gauss->jobs = gauss->passes = gauss->sigmas = out->c = 0;
 	gauss->sigma = must_alloc(in->c, sizeof(*gauss->sigma));
 	gauss->job = must_alloc(in->c, sizeof(*gauss->job));
@@ -395,9 +392,7 @@ end(struct run *run)
 {
 	struct gauss *gauss = run->priv;
 
-	free(gauss->job);
-	free(gauss->pass);
-	free(gauss->sigma);
+	free_all(gauss->job, gauss->pass, gauss->sigma);
 }
 
 const struct stage stage_gauss = {

@@ -2,11 +2,8 @@
 #pragma once
 
 #include "base/cpu_level.h"
-#include "frame/frame.h"
 #include "gauss.block.h"
-
-struct row_scratch;
-struct run;
+#include "run/stage.h"
 
 #define GAUSS_SIZE_MOST 101
 #define GAUSS_RADIUS_MOST (GAUSS_SIZE_MOST / 2)
@@ -56,7 +53,6 @@ struct gauss_rows {
 	 * scratch_bytes. */
 	size_t (*plan_tiles)(struct gauss *, size_t w);
 	/* struct body's `rows`. */
-	void (*filter)(const struct run *, const struct frame *in, struct frame *out, size_t y0,
-	    size_t y1, const struct row_scratch *);
+	body_rows *filter;
 };
 LEVELS_OF(gauss_rows)

@@ -299,8 +299,7 @@ struct medians_ring {
 
 struct holodec_rows {
 	/* A body's `rows`. */
-	void (*depths)(const struct run *, const struct frame *in, struct frame *out, size_t y0,
-	    size_t y1, const struct row_scratch *);
+	body_rows *depths;
 	/* Samples x .. x + n - 1 of a row, as levels. */
 	void (*load_samples)(const struct frame *in, size_t c, size_t y, size_t x, size_t n,
 	    float *out);

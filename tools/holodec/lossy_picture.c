@@ -30,10 +30,7 @@ halved_mend(struct run *run, const struct reading *reading, const struct frame *
 	status = frame_new(&in->head, &halving.out);
 	if (status == 0)
 		halved_rows()->mend(run, &halving);
-	free(halving.near);
-	free(halving.mixed);
-	free(halving.untold);
-	free(halving.block);
+	free_all(halving.near, halving.mixed, halving.untold, halving.block);
 	*out = (struct halved){ halving.out, halving.surface };
 	if (status < 0)
 		halved_free(out);
@@ -53,21 +50,9 @@ halved_free(struct halved *halved)
 void
 regions_free(struct regions *regions)
 {
-	free(regions->rest);
-	free(regions->order);
-	free(regions->turns);
-	free(regions->state);
-	free(regions->certainty);
-	free(regions->lead);
-	free(regions->inside);
-	free(regions->row);
-	free(regions->run);
-	free(regions->branch);
-	free(regions->edge);
-	free(regions->sorted);
-	free(regions->block);
-	free(regions->class);
-	free(regions->turn);
+	free_all(regions->rest, regions->order, regions->turns, regions->state, regions->certainty,
+	    regions->lead, regions->inside, regions->row, regions->run, regions->branch,
+	    regions->edge, regions->sorted, regions->block, regions->class, regions->turn);
 	*regions = (struct regions){ 0 };
 }
 

@@ -8,7 +8,6 @@
 #include <stdio.h>
 
 #include "frame/key_lines.h"
-#include "holo/holo.h"
 #include "io/codec.h"
 #include "run/passes.h"
 #include "holoenc.block.h"
@@ -27,8 +26,7 @@ struct parameters {
 static const struct opt options[] = {
 	HOLO_OPTIONS(struct parameters, holo, depth_range_words),
 	{ 0, "texture", "CHANNEL", OPT_TEXT, AT(texture.channel), NULL, 0, 0, NULL,
-	    "channel that goes into alpha, or below the picture; or three of a colour: r,g,b",
-	    NULL },
+	    "channel that goes into alpha, or below the picture; or three of a colour: r,g,b" },
 	{ 0, "texture-place", "WORD", OPT_WORD, AT(texture.place), "alpha", 0, 0, NULL,
 	    "where it goes: a video has no alpha", texture_places },
 	{ 0, "texture-gain", "G", OPT_NUMBER, AT(texture.gain), "1", 0.01, 1, NULL,

@@ -28,8 +28,7 @@ struct priv {
 
 struct holoenc_rows {
 	/* A body's `rows`. */
-	void (*encode)(const struct run *, const struct frame *in, struct frame *out, size_t y0,
-	    size_t y1, const struct row_scratch *);
+	body_rows *encode;
 	/* The code in holo_check of the turns at a place (holo/holocheck.h). */
 	int (*code_at)(const struct priv *, const struct frame *in, size_t x, size_t y);
 };

@@ -4,7 +4,6 @@
  */
 #include "holoenc.h"
 
-#include "holo/holo.h"
 #include "holo/holoenc_rows.h"
 #include "image/texture_rows.h"
 

@@ -9,7 +9,6 @@
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <strings.h>
 #include <sys/random.h>
@@ -17,7 +16,6 @@
 #include <unistd.h>
 
 #include "base/process.h"
-#include "live/websocket.h"
 
 /* ---- addresses ---- */
 

@@ -24,9 +24,7 @@ packet_free(struct packet *packet)
 {
 	if (!packet || atomic_fetch_sub(&packet->users, 1) > 1)
 		return;
-	free(packet->keys);
-	free(packet->bytes);
-	free(packet);
+	free_all(packet->keys, packet->bytes, packet);
 }
 
 /* ---- the encoder's thread ---- */

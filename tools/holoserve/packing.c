@@ -116,11 +116,8 @@ video_start(enum live_kind kind, size_t w, size_t h, const struct video_options 
 	/* -crf takes no negative number; x264 itself does */
 	snprintf(parameters, sizeof(parameters), "crf=%g:scenecut=0:repeat-headers=1%s%s", crf,
 	    luma ? "" : ":subme=6:partitions=none:trellis=1", most);
-	video->raw = malloc(video->bytes);
-	if (!video->raw)
-		fail_memory();
-	if (!video->raw ||
-	    ffmpeg_start(WHERE, words, FFMPEG_FILTERS, -1, -1, &video->ffmpeg) < 0) {
+	video->raw = must_resize(NULL, video->bytes, 1);
+	if (ffmpeg_start(WHERE, words, FFMPEG_FILTERS, -1, -1, &video->ffmpeg) < 0) {
 		video_stop(&video);
 		return -1;
 	}
@@ -214,9 +211,7 @@ read_picture(struct video_encoder *video, size_t lead, struct packing *out)
 	}
 	out->keyframe = head[FLV_TAG] >> 4 == 1;
 	out->n = n;
-	out->bytes = calloc(1, lead + n);
-	if (!out->bytes)
-		return fail_memory();
+	out->bytes = must_alloc(1, lead + n);
 	if (read_all(video, out->bytes + lead, n) == 0 && skip_bytes(video, FLV_TAIL) == 0 &&
 	    make_annex_b(video, out->bytes + lead, n) == 0)
 		return 0;
@@ -305,12 +300,10 @@ struct compression {
 };
 
 static const struct opt compression_options[] = {
-	{ 0, "quality", "Q", OPT_INTEGER, offsetof(struct compression, quality), NULL, 1, 100, NULL,
-	    "", NULL },
-	{ 0, "jpeg-for", "WORD", OPT_WORD, offsetof(struct compression, purpose), NULL, 0, 0, NULL,
-	    "", jpeg_purposes },
-	{ 0, "fast", NULL, OPT_FLAG, offsetof(struct compression, fast), NULL, 0, 0, NULL, "",
-	    NULL },
+	{ 0, "quality", "Q", OPT_INTEGER, offsetof(struct compression, quality), NULL, 1, 100 },
+	{ 0, "jpeg-for", "WORD", OPT_WORD, offsetof(struct compression, purpose),
+	    .words = jpeg_purposes },
+	{ 0, "fast", NULL, OPT_FLAG, offsetof(struct compression, fast) },
 	{ 0 },
 };
 
@@ -321,14 +314,10 @@ save(const struct packer *packer, const struct frame *image, enum live_kind kind
 	const struct codec *codec = codec_by_suffix(path);
 	const struct compression compression = { packer->options->quality, JPEG_FOR_FRINGES, true };
 	const struct save_options wanted = { compression_options, &compression };
-	struct saver saver = { .file = file, .path = path };
-	void *options;
-	int status;
+	void *options = codec_options_new(codec, &wanted);
+	struct saver saver = { .file = file, .path = path, .options = options };
+	int status = codec->save(&saver, image);
 
-	if (codec_options_new(codec, &wanted, &options) < 0)
-		return -1;
-	saver.options = options;
-	status = codec->save(&saver, image);
 	codec_options_free(codec, options);
 	return status;
 }
@@ -337,21 +326,19 @@ static int
 pack_file(const struct packer *packer, const struct frame *image, enum live_kind kind, size_t lead,
     struct packing *out)
 {
-	struct text text = { 0 };
-	int status = text_open(&text) ? 0 : -1;
+	struct text text;
 
-	for (size_t i = 0; status == 0 && i < lead; i++)
+	text_open(&text);
+	for (size_t i = 0; i < lead; i++)
 		putc(0, text.file);
-	if (status == 0)
-		status = save(packer, image, kind, text.file);
-	if (status < 0) {
+	if (save(packer, image, kind, text.file) < 0) {
 		text_drop(&text);
 		return -1;
 	}
 	out->bytes = (unsigned char *)text_close(&text, &out->n);
-	out->n -= out->bytes ? lead : 0;
+	out->n -= lead;
 	out->keyframe = true;
-	return out->bytes ? 0 : -1;
+	return 0;
 }
 
 /* ---- pictures of a video ---- */
@@ -392,10 +379,9 @@ key_lines(const struct packer *packer, const struct picture *picture, enum live_
 	const bool colour = picture->texture.n == 3;
 	const char *place = !picture->textured ? "none" : kind == LIVE_PNG && !colour ? "alpha" :
 	    "below";
-	struct text text = { 0 };
+	struct text text;
 
-	if (!text_open(&text))
-		return NULL;
+	text_open(&text);
 	fprintf(text.file, "encoding: %s\nwidth: %zu\nheight: %zu\ntexture: %s\n",
 	    live_kind_names[kind], picture->w, picture->h, place);
 	if (!strcmp(place, "below"))

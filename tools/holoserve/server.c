@@ -347,7 +347,5 @@ server_free(struct server *server)
 	for (int i = 0; i < 3; i++)
 		if (descriptors[i] >= 0)
 			close(descriptors[i]);
-	free(server->connection);
-	free(server->poll);
-	free(server);
+	free_all(server->connection, server->poll, server);
 }

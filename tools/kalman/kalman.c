@@ -8,6 +8,7 @@
 #include <ctype.h>
 #include <stdio.h>
 
+#include "base/text.h"
 #include "run/passes.h"
 #include "kalman.px.h"
 
@@ -48,14 +49,12 @@ check_kind(const char *name, const char *base)
 	static const char *const parts[] = { "cos", "sin", "nx", "ny", "nz", NULL };
 	static const char *const names[] = { "index", "mask", "label", NULL };
 
-	for (size_t i = 0; parts[i]; i++)
-		if (!strcmp(base, parts[i]))
-			return fail("--channel", "%s is a part of a direction: filter the phase, "
-			    "or the depth before its normals", name);
-	for (size_t i = 0; names[i]; i++)
-		if (!strcmp(base, names[i]))
-			return fail("--channel", "%s counts or names something: there is no mean "
-			    "of it", name);
+	if (word_find(parts, base) >= 0)
+		return fail("--channel", "%s is a part of a direction: filter the phase, or the "
+		    "depth before its normals", name);
+	if (word_find(names, base) >= 0)
+		return fail("--channel", "%s counts or names something: there is no mean of it",
+		    name);
 	return 0;
 }
 

@@ -86,8 +86,7 @@ struct kalman {
 
 struct kalman_rows {
 	/* struct body's `rows`. */
-	void (*filter)(const struct run *, const struct frame *in, struct frame *out, size_t y0,
-	    size_t y1, const struct row_scratch *);
+	body_rows *filter;
 
 	/* The rest is for the noise. Samples the frame, in the place of the oldest one. */
 	void (*take_samples)(struct noise *, const struct frame *in, const struct channels *);

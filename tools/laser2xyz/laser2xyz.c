@@ -399,7 +399,7 @@ add(struct counts *all, const struct counts *part)
 	all->deepest = fmax(all->deepest, part->deepest);
 }
 
-static int
+static void
 fill(struct run *run, const struct slice *slice)
 {
 	struct priv *priv = run->priv;
@@ -412,7 +412,6 @@ fill(struct run *run, const struct slice *slice)
 	for (size_t i = 0; i < parts; i++)
 		add(&priv->all, &own.counts[i]);
 	free(own.counts);
-	return 0;
 }
 
 /* The output's frame: the input's channels, then x y z. */
@@ -458,9 +457,8 @@ take_frame(struct run *run, struct frame *in)
 	if (status == 0)
 		status = begin_frame(run, in, &out);
 	if (status == 0)
-		status = fill(run, &(struct slice){ &priv->laser, &pose, priv->origin_px,
-		    priv->bin, priv->u, priv->v, parameters->min_depth, parameters->max_depth, in,
-		    out, NULL });
+		fill(run, &(struct slice){ &priv->laser, &pose, priv->origin_px, priv->bin,
+		    priv->u, priv->v, parameters->min_depth, parameters->max_depth, in, out, NULL });
 	frame_free(in);
 	if (status == 0) {
 		const double *T = priv->laser.camera.T;

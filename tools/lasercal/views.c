@@ -4,7 +4,6 @@
  */
 #include "lasercal.h"
 
-#include "feature/board.h"
 #include "points/icp.h"
 
 /* ---- least squares of a few parameters by Levenberg and Marquardt ---- */

@@ -13,7 +13,6 @@ struct median {
 
 struct median_rows {
 	/* struct body's `rows`. */
-	void (*filter)(const struct run *, const struct frame *in, struct frame *out, size_t y0,
-	    size_t y1, const struct row_scratch *);
+	body_rows *filter;
 };
 LEVELS_OF(median_rows)

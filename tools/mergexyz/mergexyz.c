@@ -168,7 +168,7 @@ take_frame(struct run *run, struct frame *in)
 		}
 	}
 	if (status == 0)
-		status = views_check(&priv->views, run, of);
+		views_check(&priv->views, run, of);
 	for (size_t k = n; k > 0 && status == 0 && !parameters->icp; k--)
 		status = pieces_compact(run, &priv->pieces.v[priv->pieces.n - k]);
 	free(of);

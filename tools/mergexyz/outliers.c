@@ -217,8 +217,6 @@ outliers_drop(struct run *run, size_t k, double sigmas, struct shared_errors *er
 		errors->piece[p].end = kept;
 	}
 	grid_free(&search.grid);
-	free(search.sorted[0]);
-	free(search.distance);
-	free(search.uncertain);
+	free_all(search.sorted[0], search.distance, search.uncertain);
 	return status;
 }

@@ -97,7 +97,7 @@ order_views(struct run *run, const struct pieces *pieces, struct icp_view *view)
 	bool ordered = true;
 
 	for (size_t i = 0; i < pieces->n && ordered; i++) {
-		ordered = ordered_view_make(run, "", pieces->v[i].frame, &view[i].ordered) == 0 &&
+		ordered = ordered_view_make(run, pieces->v[i].frame, &view[i].ordered) &&
 		    view[i].ordered.camera.rms_px < PINHOLE_PX;
 		view[i].points = view[i].ordered.points;
 		view[i].noise = view[i].ordered.noise;
@@ -105,7 +105,6 @@ order_views(struct run *run, const struct pieces *pieces, struct icp_view *view)
 	}
 	for (size_t i = 0; i < pieces->n && !ordered; i++)
 		ordered_view_free(&view[i].ordered);
-	fail_clear();
 	return ordered;
 }
 

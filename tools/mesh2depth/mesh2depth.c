@@ -18,11 +18,9 @@ struct parameters {
 };
 
 static const struct opt options[] = {
-	{ 's', "size", "WxH", OPT_SIZE, AT(size), "512x512", 0, 0, "px", "size of the picture",
-	  NULL },
+	{ 's', "size", "WxH", OPT_SIZE, AT(size), "512x512", 0, 0, "px", "size of the picture" },
 	{ 0, "view", "YAW,PITCH,ROLL", OPT_ANGLES, AT(view.view), NULL, -360, 360, NULL,
-	  "turn the mesh as it is seen: about the vertical, the horizontal, the line of sight",
-	  NULL },
+	  "turn the mesh as it is seen: about the vertical, the horizontal, the line of sight" },
 	{ 0, "forward", "X,Y,Z", OPT_NUMBERS, AT(view.forward), NULL, 0, 0, NULL,
 	  "the direction in which the viewer looks; 0,0,-1 for meshes", NULL },
 	{ 0, "up", "X,Y,Z", OPT_NUMBERS, AT(view.up), NULL, 0, 0, NULL,
@@ -32,8 +30,7 @@ static const struct opt options[] = {
 	{ 0, "scale", "LENGTH", OPT_NUMBER, AT(view.scale), NULL, 1e-30, 1e30, NULL,
 	  "length of a pixel in the mesh's unit; such that the mesh fits if not given", NULL },
 	{ 0, "center", "X,Y,Z", OPT_NUMBERS, AT(view.center), NULL, 0, 0, NULL,
-	  "the point that lies in the middle, at depth 0; the mesh's own middle if not given",
-	  NULL },
+	  "the point that lies in the middle, at depth 0; the mesh's own middle if not given" },
 	FLAG_ROW(0, "away", view.away, "depth grows away from the viewer, not towards"),
 	{ 0, "unit", "NAME", OPT_TEXT, AT(unit), NULL, 0, 0, NULL,
 	  "the mesh's unit of length; mm for meshes, a frame's own", NULL },
@@ -212,7 +209,7 @@ draw_mesh(struct run *run, const char *name, const struct codec *codec, FILE *fi
 static int
 draw_operand(struct run *run, const char *path)
 {
-	struct source *source = source_open_also(path, mesh_file_codecs);
+	struct source *source = source_open_as(path, mesh_file_codecs, NULL);
 	const char *name = strcmp(path, "-") ? path : "standard input";
 	const struct codec *codec;
 	struct frame *frame;

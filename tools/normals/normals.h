@@ -15,7 +15,6 @@ struct normals {
 
 struct normals_rows {
 	/* struct body's `rows`. */
-	void (*compute)(const struct run *, const struct frame *in, struct frame *out, size_t y0,
-	    size_t y1, const struct row_scratch *);
+	body_rows *compute;
 };
 LEVELS_OF(normals_rows)

@@ -254,11 +254,7 @@ point_variance_set_axis(struct point_variance *at, bool along_y)
 void
 calib_sigma_free(struct calib_sigma *sigma)
 {
-	free(sigma->of.rig.C);
-	free(sigma->of.parameter);
-	free(sigma->of.C);
-	free(sigma->of.motion);
-	free(sigma->table);
+	free_all(sigma->of.rig.C, sigma->of.parameter, sigma->of.C, sigma->of.motion, sigma->table);
 }
 
 /* ---- the grid ---- */

@@ -99,9 +99,7 @@ find_beyond(const struct frame *in, const struct depthfit *above, struct half_tu
 		*list[i] = parts.part + i * pixels;
 	parts.speck = parts.jumps + pixels;
 	phase2depth_rows()->find_parts(in, above, &parts, jumps->beyond);
-	free(parts.d);
-	free(parts.part);
-	free(parts.jumps);
+	free_all(parts.d, parts.part, parts.jumps);
 	if (parts.contending > 0)
 		return fail("--wrapped", "the difference to the reference exceeds half a turn, and "
 		    "of parts of %.2g %% of the pixels nothing tells which lies within: have the "

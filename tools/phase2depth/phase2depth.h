@@ -275,8 +275,7 @@ struct phase2depth {
 /* The loops of phase2depth_rows.c. */
 struct phase2depth_rows {
 	/* struct body's `rows`. */
-	void (*compute)(const struct run *, const struct frame *in, struct frame *out, size_t y0,
-	    size_t y1, const struct row_scratch *);
+	body_rows *compute;
 	/* Row y of a struct rays_job: the table of the camera's lens. */
 	void (*fill_rays)(void *job, size_t y);
 	/* Compares the phase of rows y0 <= y < y1 with a measured reference; any threads at a

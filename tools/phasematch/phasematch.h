@@ -241,8 +241,7 @@ struct phasematch_rows {
 	void (*match_row)(const struct matching *, struct match_memory *, const struct frame *in,
 	    size_t y, float *disparity, float *sigma, struct match_counts *);
 	/* struct body's `rows`, and the bytes of memory that a thread needs for it. */
-	void (*match_rows)(const struct run *, const struct frame *in, struct frame *out,
-	    size_t y0, size_t y1, const struct row_scratch *);
+	body_rows *match_rows;
 	size_t (*scratch_bytes)(const struct phasematch *);
 	/* The rest is for the survey. *jumps: how often the row falls by a turn, less how often it
 	 * rises by one, as noise at the ends of a fringe does both; 0 where the row spans more

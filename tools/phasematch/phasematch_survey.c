@@ -89,9 +89,7 @@ compare_textures(struct phasematch *priv, const struct frame *in, struct match_m
 	check.aside = must_alloc(check.blocks, sizeof(*check.aside));
 	check.disparity = must_alloc(matching->w, sizeof(*check.disparity));
 	add_strips(&check, matching, memory);
-	free(check.block);
-	free(check.aside);
-	free(check.disparity);
+	free_all(check.block, check.aside, check.disparity);
 	priv->pair.rows = check.rows;
 	priv->pair.columns = check.columns;
 }

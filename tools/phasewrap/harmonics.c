@@ -443,9 +443,7 @@ correct_set(const struct harmonics *all, const struct phasewrap *wrap, size_t se
 		for (size_t i = 0; i <= PHASEWRAP_CELLS && status == 0; i++)
 			*slopes++ = (float)((high[i] - low[i]) / (2 * reach));
 	}
-	free(low);
-	free(high);
-	free(image);
+	free_all(low, high, image);
 	return status;
 }
 

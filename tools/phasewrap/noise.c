@@ -475,10 +475,6 @@ noise_find(const struct frame *in, struct phasewrap *wrap)
 	for (size_t k = 0; k < 3; k++)
 		search.three[k].left = numbers + k * most;
 	status = search_noise(in, wrap, &search);
-	free(numbers);
-	free(search.patterns);
-	free(search.sample);
-	free(search.weights);
-	free(search.use);
+	free_all(numbers, search.patterns, search.sample, search.weights, search.use);
 	return status;
 }

@@ -342,15 +342,11 @@ phasewrap_describe(struct phasewrap *wrap, int texture_from, struct frame_head *
 	int status;
 
 	wrap->channels = lay_out(wrap);
-	if (!to)
-		return -1;
 	fprintf(to, "modulation texture%s%s", wrap->writes_fit ? " fit_residual" : "",
 	    wrap->exposures.map ? " exposure" : "");
 	for (size_t k = 0; wrap->sigmas && k < captures->fringes; k++)
 		fprintf(to, captures->fringes > 1 ? " sigma%zu" : " sigma", k + 1);
 	qualities = text_close(&text, NULL);
-	if (!qualities)
-		return -1;
 	if (wrap->exposures.n > 1)
 		meta_remove(&out->meta, "exposure_time_s");
 	status = capture_set_describe(captures, wrap->vector ? "cos sin" : "phase", qualities,

@@ -267,8 +267,7 @@ struct rough_rows {
 
 struct phasewrap_rows {
 	/* struct body's `rows`. */
-	void (*wrap)(const struct run *, const struct frame *in, struct frame *out, size_t y0,
-	    size_t y1, const struct row_scratch *);
+	body_rows *wrap;
 	/* Row y of a struct rough_rows, for run_for(). */
 	void (*roughness)(void *rough_rows, size_t y);
 };

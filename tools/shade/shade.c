@@ -9,7 +9,6 @@
 #include <float.h>
 #include <stdio.h>
 
-#include "image/annotate.h"
 #include "image/depth_range.h"
 #include "image/texture.h"
 #include "io/text_table.h"
@@ -172,15 +171,11 @@ one_colour_end(struct run *run)
 int
 annotated_new(const struct frame_head *in, size_t w, size_t h, struct frame **picture)
 {
-	struct frame_head head;
-	int status;
-
-	head_init(&head, w, h, 3, SAMPLE_UCHAR);
-	meta_copy(&head.meta, &in->meta);
-	meta_remove(&head.meta, "points");
-	status = frame_new(&head, picture);
-	head_free(&head);
-	return status;
+	if (frame_new_named(w, h, 3, SAMPLE_UCHAR, NULL, picture) < 0)
+		return -1;
+	meta_copy(&(*picture)->head.meta, &in->meta);
+	meta_remove(&(*picture)->head.meta, "points");
+	return 0;
 }
 
 int
@@ -341,8 +336,7 @@ static const struct opt options[] = {
 	{ 0, "shininess", "P", OPT_NUMBER, AT(shininess), "20", 1, 1000, NULL,
 	    "power of the highlight", NULL },
 	{ 'b', "background", "LEVEL", OPT_INTEGER, AT(background), NULL, 0, 255, "grey levels",
-	    "where nothing was measured; 32 if not given, as NaN where light is soft or none",
-	    NULL },
+	    "where nothing was measured; 32 if not given, as NaN where light is soft or none" },
 	{ 0, "jump", "STEP", OPT_NUMBER, AT(jump), "0", 0, INFINITY, NULL,
 	    "no surface across a larger step in z; 0: found from slopes and noise", NULL },
 	{ 0 },

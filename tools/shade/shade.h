@@ -194,8 +194,7 @@ LEVELS_OF(turned_rows)
 
 struct shade_rows {
 	/* struct body's `rows`, for pictures from the camera. */
-	void (*pixels_rows)(const struct run *run, const struct frame *in, struct frame *out,
-	    size_t y0, size_t y1, const struct row_scratch *);
+	body_rows *pixels_rows;
 	/* Counts a sample of the pixels of rows y0 to y1 - 1, if there is a --range. Several
 	 * threads may call it. */
 	void (*one_colour_look)(const struct run *, const struct frame *in, size_t y0, size_t y1);

@@ -149,10 +149,7 @@ splat_sets_end(struct splat_sets *sets)
 static void
 free_view(struct splat_view *view)
 {
-	free(view->u);
-	free(view->span);
-	free(view->points);
-	free(view->lost);
+	free_all(view->u, view->span, view->points, view->lost);
 	view->u = view->v = view->d = NULL;
 	view->span = NULL;
 	view->points = view->lost = NULL;
@@ -204,10 +201,7 @@ splat_close(struct splat *splat)
 
 		for (size_t i = 0; i < scratch->room; i++)
 			free(scratch->block[i]);
-		free(scratch->block);
-		free(scratch->nearest);
-		free(scratch->sum);
-		free(scratch->more);
+		free_all(scratch->block, scratch->nearest, scratch->sum, scratch->more);
 	}
 	free(splat->scratch);
 	free(splat->claimed);
@@ -634,7 +628,7 @@ take_frame(struct run *run, struct frame *in)
 	int status = views_take(&priv->views, run, in, of);
 
 	if (status == 0)
-		status = views_check(&priv->views, run, of);
+		views_check(&priv->views, run, of);
 	for (size_t k = 0; k < n; k++) {
 		if (status == 0)
 			status = splat_sets_add(&priv->sets, k, of[k].frame, &of[k].pose);
@@ -646,9 +640,7 @@ take_frame(struct run *run, struct frame *in)
 		for (size_t k = 0; k < n; k++)
 			frame_free(set[k]);
 	}
-	free(of);
-	free(set);
-	free(pose);
+	free_all(of, set, pose);
 	return status;
 }
 

@@ -601,9 +601,7 @@ fit_scratch(struct splat_scratch *scratch, size_t cells, size_t vectors)
 {
 	if (scratch->sum && scratch->cells == cells && scratch->vectors == vectors)
 		return;
-	free(scratch->nearest);
-	free(scratch->sum);
-	free(scratch->more);
+	free_all(scratch->nearest, scratch->sum, scratch->more);
 	scratch->nearest = must_alloc(cells, sizeof(*scratch->nearest));
 	scratch->sum = must_alloc(cells, sizeof(*scratch->sum));
 	scratch->more = must_aligned(cells, (vectors + 1) * sizeof(lanes));

@@ -136,10 +136,7 @@ channels_begin(const struct frame *kept, double white, struct frame **colours, s
 	struct frame_head head;
 	int status;
 
-	head_init(&head, kept->head.w, kept->head.h, 3, SAMPLE_FLOAT);
-	status = frame_new(&head, colours);
-	head_free(&head);
-	if (status < 0)
+	if (frame_new_named(kept->head.w, kept->head.h, 3, SAMPLE_FLOAT, NULL, colours) < 0)
 		return -1;
 	head_copy(&head, &kept->head);
 	status = head_set_count(&head, c + 3);
@@ -197,14 +194,8 @@ static int
 begin_surface(const struct frame *table, struct frame **surface)
 {
 	static const char *const names[] = { "x", "y", "z" };
-	struct frame_head head;
-	int status;
+	int status = frame_new_named(table->head.w, 1, 6, SAMPLE_FLOAT, "x y z nx ny nz", surface);
 
-	head_init(&head, table->head.w, 1, 6, SAMPLE_FLOAT);
-	status = head_set_channels(&head, "x y z nx ny nz");
-	if (status == 0)
-		status = frame_new(&head, surface);
-	head_free(&head);
 	for (size_t k = 0; k < 6 && status == 0; k++)
 		for (size_t x = 0; x < table->head.w; x++)
 			frame_floats(*surface, k, 0)[x] = k < 3 ? frame_floats(table,
@@ -491,8 +482,7 @@ static const struct opt options[] = {
 	FLAG_ROW(0, "supersample", supersample,
 	    "the mean over each point's piece of the surface, not the colour at its middle"),
 	{ 0, "jump", "Z", OPT_NUMBER, AT(jump), "0", 0, INFINITY, NULL,
-	  "surfaces farther apart are two, and the nearer one hides; 0: found from the points",
-	  NULL },
+	  "surfaces farther apart are two, and the nearer one hides; 0: found from the points" },
 	{ 0, "grazing", "DEG", OPT_ANGLE, AT(grazing), "80", 1, 90, NULL,
 	  "no colour where the camera looks on at a larger angle to the normal", NULL },
 	{ 0, "max-value", "LEVEL", OPT_NUMBER, AT(max_value), NULL, 1e-30, 1e30, NULL,

@@ -187,10 +187,7 @@ grow(struct run *run, struct job *job, bool bits)
 		growing_rows()->grow(run, &growing);
 	}
 	growing_rows()->find_certainty(&growing, bits);
-	free(growing.waiting);
-	free(growing.island_pixel);
-	free(growing.index);
-	free(growing.queue);
+	free_all(growing.waiting, growing.island_pixel, growing.index, growing.queue);
 }
 
 /* ---- the picture ---- */

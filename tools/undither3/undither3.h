@@ -110,8 +110,7 @@ struct growing {
 
 struct undither3_rows {
 	/* A body's `rows`: the papers' Gaussian. */
-	void (*gauss)(const struct run *, const struct frame *in, struct frame *out, size_t y0,
-	    size_t y1, const struct row_scratch *);
+	body_rows *gauss;
 	/* The texture, of one bit or of eight. */
 	void (*texture)(const struct priv *, const struct frame *in, struct frame *out, size_t y0,
 	    size_t y1);

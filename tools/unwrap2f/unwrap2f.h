@@ -8,7 +8,6 @@
 #include "run/check.h"
 #include "unwrap/absolute.h"
 
-struct row_scratch;
 struct run;
 
 /* ---- unwrap_sequence.c: the phases, and the sequence of signals that orders them ---- */
@@ -258,8 +257,7 @@ struct unwrap2f {
 /* The loops of unwrap2f_rows.c. */
 struct unwrap2f_rows {
 	/* struct body's `rows`. */
-	void (*compute)(const struct run *, const struct frame *in, struct frame *out, size_t y0,
-	    size_t y1, const struct row_scratch *);
+	body_rows *compute;
 	/* Row y of a struct spatial_job: the sum of the step's phases, which need not be wrapped;
 	 * then, with its components, their turns and labels. */
 	void (*spatial_sum)(void *job, size_t y);

@@ -110,18 +110,15 @@ quality_plan(const struct run *run, const struct frame_head *in, const char *nam
 static int
 make_weights(struct run *run, struct quality *quality, const struct phase_plane *phase)
 {
-	struct frame_head head;
-	int status;
+	const struct frame_head *head = &phase->frame->head;
 
 	frame_free(quality->weights);
 	quality->weights = NULL;
 	quality->phase = phase;
-	head_init(&head, phase->frame->head.w, phase->frame->head.h, 1, SAMPLE_FLOAT);
-	status = frame_new(&head, &quality->weights);
-	head_free(&head);
-	if (status == 0)
-		run_for(run, phase->frame->head.h, unwrapq_rows()->weigh_row, quality);
-	return status;
+	if (frame_new_named(head->w, head->h, 1, SAMPLE_FLOAT, NULL, &quality->weights) < 0)
+		return -1;
+	run_for(run, head->h, unwrapq_rows()->weigh_row, quality);
+	return 0;
 }
 
 /* The weights of a frame, scaled to 1 at their median; *out is NULL if all pixels have the same. -1
@@ -201,13 +198,11 @@ struct priv {
 };
 
 static const struct opt options[] = {
-	{ 0, "channel", "NAME", OPT_TEXT, AT(channel), "phase", 0, 0, NULL, "the wrapped phase",
-	    NULL },
+	{ 0, "channel", "NAME", OPT_TEXT, AT(channel), "phase", 0, 0, NULL, "the wrapped phase" },
 	{ 0, "turn", "V", OPT_NUMBER, AT(turn), NULL, FLT_MIN, FLT_MAX, NULL,
 	    "what a whole turn is in its samples; 2 pi if not given", NULL },
 	{ 0, "quality", "NAME", OPT_TEXT, AT(quality), NULL, 0, 0, NULL,
-	    "channel of weights or of errors: modulation, fit_residual; variance: the phase's",
-	    NULL },
+	    "channel of weights or of errors: modulation, fit_residual; variance: the phase's" },
 	ABSOLUTE_OPTIONS(AT(absolute)),
 	{ 0 },
 };

@@ -6,7 +6,6 @@
 #include "wff.h"
 
 #include <float.h>
-#include <stdatomic.h>
 #include <stdio.h>
 
 #include "fringe/capture_set.h"
@@ -101,11 +100,8 @@ windows_new(const struct windows_options *options, struct windows *windows)
 static void
 windows_free(struct windows *windows)
 {
-	free(windows->fft.cos);
-	free(windows->fft.sin);
-	free(windows->fft.frequency);
-	free(windows->weight);
-	free(windows->keep);
+	free_all(windows->fft.cos, windows->fft.sin, windows->fft.frequency, windows->weight,
+	    windows->keep);
 	*windows = (struct windows){ 0 };
 }
 

@@ -101,9 +101,7 @@ mesh_drop_crumbs(struct frame **vertices, uint32_t (*triangle)[3], size_t *trian
 		kept++;
 	}
 	*triangles = kept;
-	free(piece);
-	free(size);
-	free(number);
+	free_all(piece, size, number);
 	return status;
 }
 
@@ -394,9 +392,6 @@ mesh_fill_holes(struct frame **vertices, uint32_t (**triangle)[3], size_t *trian
 		smooth(&membrane[i], *vertices);
 		*triangles += membrane[i].triangles;
 	}
-	free(border);
-	free(taken);
-	free(loop);
-	free(membrane);
+	free_all(border, taken, loop, membrane);
 	return status;
 }

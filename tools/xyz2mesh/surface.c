@@ -9,7 +9,6 @@
  * the polygon gets a vertex in its middle. A cube that touches another one in an edge only, which
  * would pinch the surface there, is left out.
  */
-#include <stdatomic.h>
 
 #include "base/process.h"
 #include "xyz2mesh.h"

@@ -74,7 +74,7 @@ cloud_save(struct saver *saver, const struct frame *frame, bool ascii)
 	struct frame *floats;
 	FILE *file = saver->file;
 	size_t points, colour[3];
-	int status;
+	int status = 0;
 
 	if (table_has_points(saver->path, &frame->head) < 0)
 		return -1;
@@ -85,16 +85,16 @@ cloud_save(struct saver *saver, const struct frame *frame, bool ascii)
 		return -1;
 	table_byte_colours(floats, colour);
 	fprintf(file, "ply\nformat %s 1.0\n", ascii ? "ascii" : "binary_little_endian");
-	status = head_put_comments(file, "comment", &floats->head, COMMENT_BYTES, true);
+	head_put_comments(file, "comment", &floats->head, COMMENT_BYTES, true);
 	fprintf(file, "element vertex %zu\n", points);
 	for (size_t c = 0; c < floats->head.c; c++)
 		fprintf(file, "property %s %s\n",
 		    c == colour[0] || c == colour[1] || c == colour[2] ? "uchar" : "float",
 		    table_foreign_name(floats->head.channel[c], TABLE_COLOURS));
 	fprintf(file, "end_header\n");
-	for (size_t i = 0; i < points && status == 0; i++)
+	for (size_t i = 0; i < points; i++)
 		write_point(file, floats, colour, i, ascii);
-	if (status == 0 && ferror(saver->file))
+	if (ferror(saver->file))
 		status = fail_errno(saver->path, "cannot be written");
 	frame_free(floats);
 	return status;

@@ -1071,16 +1071,13 @@ load_from_pipe(struct loader *loader, struct frame **out)
 	*out = NULL;
 	if (loader->frames > 0 && !ferror(loader->file) && !png_sniff((void *)start, n))
 		return end_pipe(loader, start, n);
-	if (!text_open(&text))
-		return -1;
+	text_open(&text);
 	fwrite(start, 1, n, text.file);
 	while (!is_type(&chunk, "IEND") && copy_bytes(loader->file, text.file, CHUNK_HEAD, &chunk))
 		if (chunk.length > PNG_UINT_31_MAX || !copy_bytes(loader->file, text.file,
 		    chunk.length + CHUNK_CRC, NULL))
 			break;
 	bytes = text_close(&text, &n);
-	if (!bytes)
-		return -1;
 	copy.file = fmemopen(bytes, n, "rb");
 	if (ferror(loader->file))
 		fail_errno(loader->path, "cannot be read");

@@ -24,10 +24,8 @@
 #define AT(name) offsetof(struct png_options, name)
 
 const struct opt png_options[] = {
-	{ 0, "fast", NULL, OPT_FLAG, AT(fast), NULL, 0, 0, NULL,
-	  "larger files, sooner written", NULL },
-	{ 0, "level", "N", OPT_INTEGER, AT(level), NULL, 1, 12, NULL,
-	  "how much PNG files are compressed, from little and soon to much", NULL },
+	FLAG_ROW(0, "fast", fast, NULL),
+	{ 0, "level", "N", OPT_INTEGER, AT(level), NULL, 1, 12 },
 	{ 0 },
 };
 
@@ -378,8 +376,6 @@ png_save(struct saver *saver, const struct frame *frame)
 	if (check_writable(saver->path, head) < 0)
 		return -1;
 	text = head_to_text(head);
-	if (!text)
-		return -1;
 	packing = choose_packing(frame, saver->options);
 	rows_bytes = (packing.row_bytes + 1) * head->h;
 	/* by whole pages, so that the store can be used again for the next image of this size */

@@ -732,18 +732,12 @@ next_page(struct tiff_reading *reading)
 static int
 keep_first(struct frame **frame)
 {
-	struct frame_head head = { 0 };
-	struct frame *one = NULL;
-	int status = head_init(&head, (*frame)->head.w, (*frame)->head.h, 1, (*frame)->head.type);
+	const struct frame_head *head = &(*frame)->head;
+	struct frame *one;
 
-	if (status == 0)
-		status = head_set_channels(&head, (*frame)->head.channel[0]);
-	meta_copy(&head.meta, &(*frame)->head.meta);
-	if (status == 0)
-		status = frame_new(&head, &one);
-	head_free(&head);
-	if (status < 0)
+	if (frame_new_named(head->w, head->h, 1, head->type, head->channel[0], &one) < 0)
 		return -1;
+	meta_copy(&one->head.meta, &head->meta);
 	for (size_t y = 0; y < one->head.h; y++)
 		memcpy(frame_row(one, 0, y), frame_row(*frame, 0, y),
 		    one->head.w * sample_size(one->head.type));
@@ -877,8 +871,7 @@ struct writing {
 #endif
 
 static const struct opt tiff_options[] = {
-	{ 0, "one-page", NULL, OPT_FLAG, offsetof(struct tiff_options, one_page), NULL, 0, 0, NULL,
-	  "TIFF files hold all channels of a frame in one page", NULL },
+	{ 0, "one-page", NULL, OPT_FLAG, offsetof(struct tiff_options, one_page) },
 	{ 0 },
 };
 
@@ -905,18 +898,14 @@ gap(const struct writing *writing)
 
 static const char zeros[16];
 
-/* The lines of a page that holds one channel of a frame; NULL after fail(). */
+/* The lines of a page that holds one channel of a frame. */
 static char *
 channel_text(const struct frame_head *head, size_t channel)
 {
-	char *lines = channel == 0 ? head_to_text(head) : strdup(""), *text = NULL;
+	char *lines = channel == 0 ? head_to_text(head) :
+	    must_format("channels:=%s\n", head->channel[channel]);
+	char *text = must_format("%s" TIFF_CHANNEL_KEY ":=%zu %zu\n", lines, channel, head->c);
 
-	if (!lines || asprintf(&text, "%s%s%s%s" TIFF_CHANNEL_KEY ":=%zu %zu\n", lines,
-	    channel ? "channels:=" : "", channel ? head->channel[channel] : "", channel ? "\n" : "",
-	    channel, head->c) < 0) {
-		text = NULL;
-		fail_memory();
-	}
 	free(lines);
 	return text;
 }
@@ -942,8 +931,6 @@ plan_page(struct saver *saver, const struct frame *frame, bool paged, struct wri
 	head = &page->head;
 	page->contiguous = head->c <= 4;
 	page->text = paged ? channel_text(&frame->head, page->channel) : head_to_text(head);
-	if (!page->text)
-		return -1;
 	row = row_bytes(page);
 	page->strip_rows = row < STRIP_BYTES ? STRIP_BYTES / row : 1;
 	if (page->strip_rows > head->h)
@@ -1076,20 +1063,18 @@ struct tables {
 	uint16_t *bits, *format, *extra;
 };
 
-static int
+static void
 tables_fill(const struct written *page, struct tables *t)
 {
 	size_t c = page->head.c, per_plane = page->contiguous ? page->strips : page->strips / c;
 	uint64_t offset = page->offset;
 
-	t->offset = calloc(page->strips, sizeof(*t->offset));
-	t->offset32 = calloc(page->strips, sizeof(*t->offset32));
-	t->bytes = calloc(page->strips, sizeof(*t->bytes));
-	t->bits = calloc(c, sizeof(*t->bits));
-	t->format = calloc(c, sizeof(*t->format));
-	t->extra = calloc(c, sizeof(*t->extra));
-	if (!t->offset || !t->offset32 || !t->bytes || !t->bits || !t->format || !t->extra)
-		return fail_memory();
+	t->offset = must_alloc(page->strips, sizeof(*t->offset));
+	t->offset32 = must_alloc(page->strips, sizeof(*t->offset32));
+	t->bytes = must_alloc(page->strips, sizeof(*t->bytes));
+	t->bits = must_alloc(c, sizeof(*t->bits));
+	t->format = must_alloc(c, sizeof(*t->format));
+	t->extra = must_alloc(c, sizeof(*t->extra));
 	for (size_t i = 0; i < page->strips; i++) {
 		size_t y = i % per_plane * page->strip_rows, left = page->head.h - y;
 
@@ -1106,7 +1091,6 @@ tables_fill(const struct written *page, struct tables *t)
 		t->extra[i] = !strcmp(page->head.channel[i], "a") ? EXTRASAMPLE_UNASSALPHA :
 		    EXTRASAMPLE_UNSPECIFIED;
 	}
-	return 0;
 }
 
 /* Floats are no colours but under their names: they may as well be x y z. */
@@ -1120,7 +1104,7 @@ is_colour(const struct written *page)
 	    !strcmp(head->channel[2], "b")));
 }
 
-static int
+static void
 put_page(struct writing *writing, struct written *page, bool big)
 {
 	const uint32_t w = (uint32_t)page->head.w, h = (uint32_t)page->head.h;
@@ -1131,37 +1115,29 @@ put_page(struct writing *writing, struct written *page, bool big)
 	const uint16_t photometric = colours == 3 ? PHOTOMETRIC_RGB : PHOTOMETRIC_MINISBLACK;
 	const uint16_t planar = page->contiguous ? PLANARCONFIG_CONTIG : PLANARCONFIG_SEPARATE;
 	struct directory d = { 0 };
-	struct tables t = { 0 };
-	int status = tables_fill(page, &t);
+	struct tables t;
 
-	if (status == 0) {
-		add(&d, TIFFTAG_SUBFILETYPE, TIFF_LONG, 1, &kind);
-		add(&d, TIFFTAG_IMAGEWIDTH, TIFF_LONG, 1, &w);
-		add(&d, TIFFTAG_IMAGELENGTH, TIFF_LONG, 1, &h);
-		add(&d, TIFFTAG_BITSPERSAMPLE, TIFF_SHORT, c, t.bits);
-		add(&d, TIFFTAG_COMPRESSION, TIFF_SHORT, 1, &compression);
-		add(&d, TIFFTAG_PHOTOMETRIC, TIFF_SHORT, 1, &photometric);
-		add(&d, TIFFTAG_IMAGEDESCRIPTION, TIFF_ASCII, strlen(page->text) + 1, page->text);
-		add(&d, TIFFTAG_STRIPOFFSETS, big ? TIFF_LONG8 : TIFF_LONG, page->strips,
-		    big ? (void *)t.offset : (void *)t.offset32);
-		add(&d, TIFFTAG_SAMPLESPERPIXEL, TIFF_SHORT, 1, &c);
-		add(&d, TIFFTAG_ROWSPERSTRIP, TIFF_LONG, 1, &strip_rows);
-		add(&d, TIFFTAG_STRIPBYTECOUNTS, TIFF_LONG, page->strips, t.bytes);
-		add(&d, TIFFTAG_PLANARCONFIG, TIFF_SHORT, 1, &planar);
-		if (page->paged)
-			add(&d, TIFFTAG_PAGENAME, TIFF_ASCII, strlen(page->name) + 1, page->name);
-		if (c > colours)
-			add(&d, TIFFTAG_EXTRASAMPLES, TIFF_SHORT, c - colours, t.extra + colours);
-		add(&d, TIFFTAG_SAMPLEFORMAT, TIFF_SHORT, c, t.format);
-		put_directory(writing, &d, big, page);
-	}
-	free(t.offset);
-	free(t.offset32);
-	free(t.bytes);
-	free(t.bits);
-	free(t.format);
-	free(t.extra);
-	return status;
+	tables_fill(page, &t);
+	add(&d, TIFFTAG_SUBFILETYPE, TIFF_LONG, 1, &kind);
+	add(&d, TIFFTAG_IMAGEWIDTH, TIFF_LONG, 1, &w);
+	add(&d, TIFFTAG_IMAGELENGTH, TIFF_LONG, 1, &h);
+	add(&d, TIFFTAG_BITSPERSAMPLE, TIFF_SHORT, c, t.bits);
+	add(&d, TIFFTAG_COMPRESSION, TIFF_SHORT, 1, &compression);
+	add(&d, TIFFTAG_PHOTOMETRIC, TIFF_SHORT, 1, &photometric);
+	add(&d, TIFFTAG_IMAGEDESCRIPTION, TIFF_ASCII, strlen(page->text) + 1, page->text);
+	add(&d, TIFFTAG_STRIPOFFSETS, big ? TIFF_LONG8 : TIFF_LONG, page->strips,
+	    big ? (void *)t.offset : (void *)t.offset32);
+	add(&d, TIFFTAG_SAMPLESPERPIXEL, TIFF_SHORT, 1, &c);
+	add(&d, TIFFTAG_ROWSPERSTRIP, TIFF_LONG, 1, &strip_rows);
+	add(&d, TIFFTAG_STRIPBYTECOUNTS, TIFF_LONG, page->strips, t.bytes);
+	add(&d, TIFFTAG_PLANARCONFIG, TIFF_SHORT, 1, &planar);
+	if (page->paged)
+		add(&d, TIFFTAG_PAGENAME, TIFF_ASCII, strlen(page->name) + 1, page->name);
+	if (c > colours)
+		add(&d, TIFFTAG_EXTRASAMPLES, TIFF_SHORT, c - colours, t.extra + colours);
+	add(&d, TIFFTAG_SAMPLEFORMAT, TIFF_SHORT, c, t.format);
+	put_directory(writing, &d, big, page);
+	free_all(t.offset, t.offset32, t.bytes, t.bits, t.format, t.extra);
 }
 
 /* Generous: what the directories of all pages may take. */
@@ -1177,26 +1153,19 @@ directories_size(const struct writing *writing)
 }
 
 /* The directories of all pages with what they refer to, each with a pointer to the next; a new
- * string, NULL after fail(). */
+ * string. */
 static char *
 directories(struct writing *writing, bool big, size_t *n)
 {
 	const uint64_t start = writing->end;
 	struct text tail;
-	int status = 0;
 	char *bytes;
 
 	writing->tail = text_open(&tail);
-	if (!writing->tail)
-		return NULL;
-	for (size_t i = 0; i < writing->n && status == 0; i++)
-		status = put_page(writing, &writing->page[i], big);
-	if (status < 0) {
-		text_drop(&tail);
-		return NULL;
-	}
+	for (size_t i = 0; i < writing->n; i++)
+		put_page(writing, &writing->page[i], big);
 	bytes = text_close(&tail, n);
-	for (size_t i = 0; bytes && i + 1 < writing->n; i++)
+	for (size_t i = 0; i + 1 < writing->n; i++)
 		memcpy(bytes + (writing->page[i].link - start), &writing->page[i + 1].directory,
 		    big ? 8 : 4);
 	return bytes;
@@ -1212,7 +1181,7 @@ complete(struct saver *saver, struct writing *writing)
 	char head[16];
 	size_t n;
 	char *bytes = directories(writing, big, &n);
-	int status = bytes ? samples_write(saver->path, saver->file, bytes, n) : -1;
+	int status = samples_write(saver->path, saver->file, bytes, n);
 
 	free(bytes);
 	if (status == 0 && fseeko(saver->file, 0, SEEK_SET) < 0)

@@ -379,38 +379,31 @@ levels_describe(const struct pixel_format *format, const unsigned char *picture,
 		    (unsigned)lround(level_at(format, picture, columns, w, h, i)));
 }
 
-static double
-to_same(double level)
-{
-	return level;
-}
+enum way { TO_SAME, TO_LIMITED, TO_FULL };
 
+/* What a level becomes on this way. */
 static double
-to_limited(double level)
+gone(double level, enum way way)
 {
-	return 16 + level * 219 / 255;
-}
-
-static double
-to_full(double level)
-{
-	return fmin(fmax((level - 16) * 255 / 219, 0), 255);
+	return way == TO_SAME ? level : way == TO_LIMITED ? 16 + level * 219 / 255 :
+	    fmin(fmax((level - 16) * 255 / 219, 0), 255);
 }
 
 /* Did levels go this way rather than another? Of the places where the two differ three quarters
  * must say so. */
 static bool
-went(const double *was, const double *is, double (*way)(double), double (*other)(double))
+went(const double *was, const double *is, enum way way, enum way other)
 {
 	size_t n = 0, near = 0;
 
 	for (size_t i = 0; i < PLACES * PLACES; i++) {
-		double off = fabs(is[i] - way(was[i]));
+		double to = gone(was[i], way), to_other = gone(was[i], other);
+		double off = fabs(is[i] - to);
 
-		if (fabs(way(was[i]) - other(was[i])) <= APART)
+		if (fabs(to - to_other) <= APART)
 			continue;
 		n++;
-		near += off <= NEAR && off < fabs(is[i] - other(was[i]));
+		near += off <= NEAR && off < fabs(is[i] - to_other);
 	}
 	return n >= LEAST && 4 * near >= 3 * n;
 }
@@ -484,8 +477,8 @@ levels_compare(const struct pixel_format *format, const unsigned char *picture, 
 	change = find_change(was, is);
 	if (change)
 		return change & NEGATED ? LEVELS_NEGATED : LEVELS_TURNED;
-	return went(was, is, to_same, to_limited) ? LEVELS_SAME :
-	    went(was, is, to_limited, to_same) ? LEVELS_LIMITED :
-	    went(was, is, to_full, to_same) ? LEVELS_STRETCHED :
+	return went(was, is, TO_SAME, TO_LIMITED) ? LEVELS_SAME :
+	    went(was, is, TO_LIMITED, TO_SAME) ? LEVELS_LIMITED :
+	    went(was, is, TO_FULL, TO_SAME) ? LEVELS_STRETCHED :
 	    is_other(was, is) ? LEVELS_OTHER : LEVELS_UNKNOWN;
 }

@@ -12,7 +12,6 @@
 #include "base/numbers.h"
 #include "base/process.h"
 #include "base/text.h"
-#include "frame/key_lines.h"
 #include "frame/samples.h"
 
 #define LINE_MOST 512			/* bytes of a line of y4m */
@@ -217,9 +216,7 @@ take_packet(struct raw_stream *raw)
 	if (length < 4 || length > PACKET_MOST || (length > 4096 && raw->sum != 0))
 		return damaged(raw, "the length of a header");
 	free(raw->packet);
-	raw->packet = malloc((size_t)length);
-	if (!raw->packet)
-		return fail_memory();
+	raw->packet = must_resize(NULL, (size_t)length, 1);
 	got = read_bytes(raw, raw->packet, (size_t)length);
 	if (got < length)
 		return ends_early(raw);
@@ -492,16 +489,12 @@ open_nut(struct raw_stream *raw, struct video *video)
 {
 	char magic[NUT_MAGIC];
 	struct text text;
-	FILE *lines;
 
 	if (read_bytes(raw, magic, sizeof(magic)) < sizeof(magic))
 		return ends_early(raw);
-	lines = text_open(&text);
-	if (!lines)
-		return -1;
-	raw->pending = next_code(raw, video, lines);
+	raw->pending = next_code(raw, video, text_open(&text));
 	video->lines = text_close(&text, NULL);
-	if (raw->pending == -2 || !video->lines)
+	if (raw->pending == -2)
 		return -1;
 	if (raw->tracks == 0)
 		return fail(raw->path, "holds no pictures");
@@ -889,9 +882,5 @@ raw_stream_close(struct raw_stream *raw)
 		return;
 	for (size_t i = 0; i < ELISIONS_MOST; i++)
 		free(raw->elision[i]);
-	free(raw->packet);
-	free(raw->log);
-	free(raw->mosaic);
-	free(raw->part);
-	free(raw);
+	free_all(raw->packet, raw->log, raw->mosaic, raw->part, raw);
 }

@@ -1,6 +1,5 @@
 /* Reading a video: is the file whole, the head of its frames by tags and tracks, frames of raw
  * pictures. */
-#define _GNU_SOURCE
 #include "codec/video/video.h"
 
 #include <ctype.h>
@@ -10,6 +9,7 @@
 #include <zlib.h>
 
 #include "base/process.h"
+#include "base/text.h"
 #include "frame/key_lines.h"
 
 /* ---- is a file as it was written? ---- */
@@ -298,10 +298,7 @@ video_container(const unsigned char *start, size_t n)
 static bool
 is_foreign(const char *key)
 {
-	for (const char *const *name = foreign; *name; name++)
-		if (!strcmp(key, *name))
-			return true;
-	return !strncmp(key, "_statistics", 11);
+	return word_find(foreign, key) >= 0 || !strncmp(key, "_statistics", 11);
 }
 
 void

@@ -129,13 +129,11 @@ put_tag(FILE *to, const char *key, const char *value)
 }
 
 /* The lines that other formats hold as text: channels, spacing, unit and keys. */
-static int
+static void
 put_lines(const struct frame_head *head, FILE *to)
 {
 	char *text = head_to_text(head), *rest = text, *line;
 
-	if (!text)
-		return -1;
 	while ((line = strsep(&rest, "\n"))) {
 		char *key, *value;
 
@@ -143,32 +141,26 @@ put_lines(const struct frame_head *head, FILE *to)
 			put_tag(to, key, value);
 	}
 	free(text);
-	return 0;
 }
 
-static int
+static void
 put_first_keys(const struct meta *first, const struct meta *second, FILE *to)
 {
 	struct text names;
 	FILE *file = text_open(&names);
 	char *list;
 
-	if (!file)
-		return -1;
 	for (size_t i = 0; i < first->n; i++)
 		if (strcmp(first->entry[i].key, "time_s") != 0 &&
 		    (is_of_a_picture(first->entry[i].key) ||
 		    (!is_command(first->entry[i].key) && differs(second, &first->entry[i]))))
 			fprintf(file, "%s ", first->entry[i].key);
 	list = text_close(&names, NULL);
-	if (!list)
-		return -1;
 	if (*list) {
 		list[strlen(list) - 1] = '\0';
 		put_tag(to, TAGS_FIRST_KEY, list);
 	}
 	free(list);
-	return 0;
 }
 
 /*
@@ -182,8 +174,9 @@ tags_write(const char *path, const struct frame_head *head, const struct meta *s
     size_t h, const char *levels, FILE *to)
 {
 	fputs(";FFMETADATA1\n", to);
-	if (put_lines(head, to) < 0 || (second && put_first_keys(&head->meta, second, to) < 0))
-		return -1;
+	put_lines(head, to);
+	if (second)
+		put_first_keys(&head->meta, second, to);
 	if (w != head->w || h != head->h)
 		fprintf(to, VIDEO_SIZE_KEY "=%zu %zu\n", head->w, head->h);
 	if (*levels)
@@ -520,49 +513,51 @@ find_crf(const struct wanted *wanted, const struct video_options *options, doubl
 	return 0;
 }
 
-static void
-add_h264(struct encoder *encoder, const struct wanted *wanted, const struct video_options *options,
-    double crf)
-{
-	add(encoder, "-c:v", wanted->kind == PIXEL_RGB && !wanted->shown ? "libx264rgb" :
-	    "libx264");
-	if (options->preset)
-		add(encoder, "-preset", options->preset);
-	/* the option -crf takes no negative number; x264 itself does */
-	snprintf(encoder->parameters, sizeof(encoder->parameters), "crf=%g", crf);
-	if (options->lossless)
-		add(encoder, "-qp", "0");
-	else
-		add(encoder, "-x264-params", encoder->parameters);
-	if (wanted->kind == PIXEL_GREY && !options->lossless)
-		add(encoder, "-tune", "psnr");
-}
+/* Each coding's encoder, and what it is told of any video. */
+static const char *const encoders[][9] = {
+	[VIDEO_H264] = { "-c:v", "libx264" },
+	[VIDEO_HEVC] = { "-c:v", "libx265" },
+	[VIDEO_AV1] = { "-c:v", "libaom-av1", "-row-mt", "1" },
+	[VIDEO_FFV1] = { "-c:v", "ffv1", "-level", "3", "-g", "1", "-slicecrc", "1" },
+	[VIDEO_MJPEG] = { "-c:v", "mjpeg" },
+	[VIDEO_PNG] = { "-c:v", "png" },
+	[VIDEO_QTRLE] = { "-c:v", "qtrle" },
+};
 
 static void
-add_hevc(struct encoder *encoder, const struct wanted *wanted, const struct video_options *options,
+add_words(struct encoder *encoder, const struct wanted *wanted, const struct video_options *options,
     double crf)
 {
-	add(encoder, "-c:v", "libx265");
-	if (options->preset)
-		add(encoder, "-preset", options->preset);
-	snprintf(encoder->parameters, sizeof(encoder->parameters), "log-level=none:crf=%g", crf);
-	/* x265 3.5 loses single samples of what it predicts from other frames */
-	add(encoder, "-x265-params", options->lossless ? "log-level=none:lossless=1:keyint=1" :
-	    encoder->parameters);
-	if (wanted->kind == PIXEL_GREY && !options->lossless)
-		add(encoder, "-tune", "psnr");
-}
+	const bool h264 = options->coding == VIDEO_H264, hevc = options->coding == VIDEO_HEVC;
+	const bool av1 = options->coding == VIDEO_AV1, lossless = options->lossless;
 
-static void
-add_av1(struct encoder *encoder, const struct video_options *options, double crf)
-{
-	add(encoder, "-c:v", "libaom-av1");
-	add(encoder, "-cpu-used", options->preset ? options->preset : "6");
-	add(encoder, "-row-mt", "1");
+	for (const char *const *word = encoders[options->coding]; *word; word++)
+		add(encoder, *word, NULL);
+	if (h264 && wanted->kind == PIXEL_RGB && !wanted->shown)
+		encoder->words[1] = "libx264rgb";
 	snprintf(encoder->number, sizeof(encoder->number), "%g", crf);
-	add(encoder, "-crf", options->lossless ? "0" : encoder->number);
-	if (options->lossless)
+	/* the option -crf takes no negative number; x264 itself does */
+	snprintf(encoder->parameters, sizeof(encoder->parameters), "%scrf=%g",
+	    hevc ? "log-level=none:" : "", crf);
+	if ((h264 || hevc) && options->preset)
+		add(encoder, "-preset", options->preset);
+	if (h264)
+		add(encoder, lossless ? "-qp" : "-x264-params", lossless ? "0" :
+		    encoder->parameters);
+	/* x265 3.5 loses single samples of what it predicts from other frames */
+	if (hevc)
+		add(encoder, "-x265-params", lossless ? "log-level=none:lossless=1:keyint=1" :
+		    encoder->parameters);
+	if ((h264 || hevc) && wanted->kind == PIXEL_GREY && !lossless)
+		add(encoder, "-tune", "psnr");
+	if (av1) {
+		add(encoder, "-cpu-used", options->preset ? options->preset : "6");
+		add(encoder, "-crf", lossless ? "0" : encoder->number);
+	}
+	if (av1 && lossless)
 		add(encoder, "-aom-params", "lossless=1");
+	if (options->coding == VIDEO_MJPEG)
+		add(encoder, "-q:v", encoder->number);
 }
 
 /* The tracks of the last channels, which are coded as h264 whatever the first one is coded as. */
@@ -612,34 +607,7 @@ encoder_choose(const char *path, const struct frame_head *head, const struct vid
 		return fail(path, "patterns of --pack planes24 are single bits, which a loss "
 		    "changes: give --lossless, or BMP or PNG files");
 	encoder->shown = wanted.shown;
-	switch ((enum video_coding)options->coding) {
-	case VIDEO_H264:
-		add_h264(encoder, &wanted, options, crf);
-		break;
-	case VIDEO_HEVC:
-		add_hevc(encoder, &wanted, options, crf);
-		break;
-	case VIDEO_AV1:
-		add_av1(encoder, options, crf);
-		break;
-	case VIDEO_FFV1:
-		add(encoder, "-c:v", "ffv1");
-		add(encoder, "-level", "3");
-		add(encoder, "-g", "1");
-		add(encoder, "-slicecrc", "1");
-		break;
-	case VIDEO_MJPEG:
-		add(encoder, "-c:v", "mjpeg");
-		snprintf(encoder->number, sizeof(encoder->number), "%g", crf);
-		add(encoder, "-q:v", encoder->number);
-		break;
-	case VIDEO_PNG:
-		add(encoder, "-c:v", "png");
-		break;
-	case VIDEO_QTRLE:
-		add(encoder, "-c:v", "qtrle");
-		break;
-	}
+	add_words(encoder, &wanted, options, crf);
 	return 0;
 }
 
@@ -946,9 +914,7 @@ begin(struct saver *saver, const struct frame_head *head)
 	if (pixel_format_bytes(format, writing->w, rows, &writing->bytes) < 0)
 		return -1;
 	flat = pixel_format_flat_bytes(format, channels, writing->w, rows);
-	writing->picture = calloc(writing->bytes, 1);
-	if (!writing->picture)
-		return fail_memory();
+	writing->picture = must_alloc(writing->bytes, 1);
 	pixel_format_flatten(format, flat, writing->picture + writing->bytes - flat);
 	return 0;
 }
@@ -1019,20 +985,13 @@ video_streams(const unsigned char *start, size_t n)
 }
 
 static const struct opt video_options[] = {
-	{ 0, "video", "WORD", OPT_WORD, AT(coding), "h264", 0, 0, NULL, "how videos are coded",
-	  video_codings },
-	{ 0, "crf", "N", OPT_NUMBER, AT(crf), NULL, -24, 63, NULL,
-	  "loss of videos, from little to much", NULL },
-	{ 0, "lossless", NULL, OPT_FLAG, AT(lossless), NULL, 0, 0, NULL,
-	  "videos without loss", NULL },
-	{ 0, "chroma", "WORD", OPT_WORD, AT(chroma), NULL, 0, 0, NULL,
-	  "resolution of colour in videos; 420 of pictures by h264, else 444", video_chromas },
-	{ 0, "preset", "WORD", OPT_TEXT, AT(preset), NULL, 0, 0, NULL,
-	  "the encoder's trade of time for size", NULL },
-	{ 0, "fps", "N", OPT_NUMBER, AT(fps), NULL, 1e-3, 1e5, "frames/s",
-	  "speed of videos; from time_s, else 30, if not given", NULL },
-	{ 0, "texture-crf", "N", OPT_NUMBER, AT(texture_crf), NULL, 0, 51, NULL,
-	  "loss of a texture in a track of its own", NULL },
+	{ 0, "video", "WORD", OPT_WORD, AT(coding), "h264", .words = video_codings },
+	{ 0, "crf", "N", OPT_NUMBER, AT(crf), NULL, -24, 63 },
+	FLAG_ROW(0, "lossless", lossless, NULL),
+	{ 0, "chroma", "WORD", OPT_WORD, AT(chroma), .words = video_chromas },
+	{ 0, "preset", "WORD", OPT_TEXT, AT(preset) },
+	{ 0, "fps", "N", OPT_NUMBER, AT(fps), NULL, 1e-3, 1e5 },
+	{ 0, "texture-crf", "N", OPT_NUMBER, AT(texture_crf), NULL, 0, 51 },
 	{ 0 }
 };
 
