@@ -458,7 +458,8 @@ take_frame(struct run *run, struct frame *in)
 		status = begin_frame(run, in, &out);
 	if (status == 0)
 		fill(run, &(struct slice){ &priv->laser, &pose, priv->origin_px, priv->bin,
-		    priv->u, priv->v, parameters->min_depth, parameters->max_depth, in, out, NULL });
+		    priv->u, priv->v, parameters->min_depth, parameters->max_depth, in, out,
+		    NULL });
 	frame_free(in);
 	if (status == 0) {
 		const double *T = priv->laser.camera.T;

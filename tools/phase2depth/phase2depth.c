@@ -29,8 +29,9 @@ anchor_check(const struct run *run, const struct frame_head *in, bool calibrated
 	bool relative = phase_anchor_is_relative(&in->meta);
 
 	if (relative && (calibrated || !ref))
-		return fail(NULL, "absphase is known up to whole turns only: unwrapq --anchor X,Y,RAD "
-		    "or a marker makes it absolute (any RAD, where relative depth will do)");
+		return fail(NULL, "absphase is known up to whole turns only: unwrapq --anchor "
+		    "X,Y,RAD or a marker makes it absolute (any RAD, where relative depth will "
+		    "do)");
 	if (relative && !strcmp(meta_get(&in->meta, "phase_anchor"), "none"))
 		return fail(NULL, "absphase may be whole turns off the reference's: give "
 		    "unwrapq the same --ref");
