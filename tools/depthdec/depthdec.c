@@ -22,7 +22,7 @@ struct parameters {
 static const struct opt options[] = {
 	DEPTHCODE_OPTIONS(struct parameters, code, NULL),
 	{ 0, "texture", "CHANNEL", OPT_TEXT, AT(texture), NULL, 0, 0, NULL,
-	    "the channel, or three, that the texture becomes; without keys: it lies below", NULL },
+	    "the channel, or three, that the texture becomes; without keys: it lies below" },
 	{ 0 },
 };
 

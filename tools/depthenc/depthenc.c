@@ -24,12 +24,12 @@ struct parameters {
 static const struct opt options[] = {
 	DEPTHCODE_OPTIONS(struct parameters, code, depth_range_words),
 	{ 0, "texture", "CHANNEL", OPT_TEXT, AT(texture.channel), NULL, 0, 0, NULL,
-	    "channel that goes with the depth, or three of a colour: r,g,b", NULL },
+	    "channel that goes with the depth, or three of a colour: r,g,b" },
 	{ 0, "texture-place", "WORD", OPT_WORD, AT(texture.place), "below", 0, 0, NULL,
 	    "below the depth, in a frame of double height; or in a track of its own",
 	    depthcode_texture_places },
 	{ 0, "texture-gain", "G", OPT_NUMBER, AT(texture.gain), "1", 0.01, 1, NULL,
-	    "amplitude of the texture: less leaves more of a video's bits to the depth", NULL },
+	    "amplitude of the texture: less leaves more of a video's bits to the depth" },
 	{ 0 },
 };
 

@@ -440,17 +440,17 @@ static const char *const interpolations[] = { "linear", "cubic", NULL };
 
 static const struct opt options[] = {
 	{ 0, "calib", "FILE", OPT_FILE, AT(calib), NULL, 0, 0, NULL,
-	  "the two cameras: K1 d1 K2 d2 R T, R1 R2 P1 P2", NULL },
+	  "the two cameras: K1 d1 K2 d2 R T, R1 R2 P1 P2" },
 	{ 0, "side", "WORD", OPT_WORD, AT(side), NULL, 0, 0, NULL, "which of them saw the frames",
 	  sides },
 	{ 0, "size", "WxH", OPT_SIZE, AT(size), NULL, 0, 0, "px",
-	  "of the result; the calibration's image_size if not given", NULL },
+	  "of the result; the calibration's image_size if not given" },
 	{ 0, "interpolation", "WORD", OPT_WORD, AT(interpolation), "linear", 0, 0, NULL,
 	  "between 4 samples or 16", interpolations },
 	{ 0, "max-step", "X", OPT_NUMBER, AT(max_step), NULL, 0, 1e9, NULL,
-	  "samples that differ by more make no pixel; pi for absphase if not given", NULL },
+	  "samples that differ by more make no pixel; pi for absphase if not given" },
 	{ 0, "origin", "X,Y", OPT_NUMBERS, AT(origin), NULL, -1e6, 1e6, "px",
-	  "of the frames on the camera's full frame", NULL },
+	  "of the frames on the camera's full frame" },
 	{ 0 },
 };
 

@@ -201,13 +201,11 @@ struct priv {
 };
 
 static const struct opt options[] = {
-	{ 0, "channel", "NAME", OPT_TEXT, AT(channel), "phase", 0, 0, NULL, "the wrapped phase",
-	    NULL },
+	{ 0, "channel", "NAME", OPT_TEXT, AT(channel), "phase", 0, 0, NULL, "the wrapped phase" },
 	{ 0, "turn", "V", OPT_NUMBER, AT(turn), NULL, FLT_MIN, FLT_MAX, NULL,
-	    "what a whole turn is in its samples; 2 pi if not given", NULL },
+	    "what a whole turn is in its samples; 2 pi if not given" },
 	{ 0, "quality", "NAME", OPT_TEXT, AT(quality), NULL, 0, 0, NULL,
-	    "channel of weights or of errors: modulation, fit_residual; variance: the phase's",
-	    NULL },
+	    "channel of weights or of errors: modulation, fit_residual; variance: the phase's" },
 	ABSOLUTE_OPTIONS(AT(absolute)),
 	{ 0 },
 };

@@ -406,19 +406,19 @@ struct priv {
 
 static const struct opt options[] = {
 	{ 0, "sigma", "PX", OPT_NUMBER, AT(windows.sigma_px), "10", 1, 64, "px",
-	  "standard deviation of the Gaussian window", NULL },
+	  "standard deviation of the Gaussian window" },
 	{ 0, "threshold", "N", OPT_NUMBER, AT(windows.threshold), "3.5", 0, 1e6, NULL,
-	  "frequencies pass that exceed so many standard deviations of the noise", NULL },
+	  "frequencies pass that exceed so many standard deviations of the noise" },
 	{ 0, "noise", "RAD", OPT_NUMBER, AT(windows.noise_rad), NULL, 0, 1e6, "rad",
-	  "of the phase; found in each window if not given", NULL },
+	  "of the phase; found in each window if not given" },
 	{ 0, "band", "X0,X1,Y0,Y1", OPT_NUMBERS, AT(windows.band), NULL, -M_PI, M_PI, "rad/px",
-	  "frequencies along x and y that may pass; all if not given", NULL },
+	  "frequencies along x and y that may pass; all if not given" },
 	{ 0, "step", "RAD", OPT_NUMBER, AT(windows.step), NULL, WINDOWS_STEP_LEAST, M_PI,
-	  "rad/px", "between frequencies, at most; 1/sigma if not given", NULL },
+	  "rad/px", "between frequencies, at most; 1/sigma if not given" },
 	{ 0, "channel", "NAME", OPT_TEXT, AT(channel), NULL, 0, 0, NULL,
-	  "the wrapped phase; all phases if not given", NULL },
+	  "the wrapped phase; all phases if not given" },
 	{ 0, "turn", "V", OPT_NUMBER, AT(turn), NULL, FLT_MIN, FLT_MAX, NULL,
-	  "what a whole turn is in its samples; 2 pi if not given", NULL },
+	  "what a whole turn is in its samples; 2 pi if not given" },
 	{ 0 },
 };
 

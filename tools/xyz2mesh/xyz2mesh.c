@@ -28,14 +28,13 @@ struct priv {
 static const struct opt options[] = {
 	FLAG_ROW(0, "ascii", ascii, "text files, where a format has them"),
 	{ 0, "cell", "MM", OPT_NUMBER, AT(cell), NULL, 1e-9, 1e9, NULL,
-	  "side of a cell; if not given, 1.5 spacings of the points or 1.25 sigma of their noise",
-	  NULL },
+	  "side of a cell; if not given, 1.5 spacings of the points or 1.25 sigma of their noise" },
 	FLAG_ROW(0, "close", close,
 	    "fill every hole, and the open side of a surface, by a membrane"),
 	{ 0, "normals-towards", "X,Y,Z", OPT_NUMBERS, AT(towards), NULL, 0, 0, NULL,
-	  "where the points were seen from: normals by their neighbours look there", NULL },
+	  "where the points were seen from: normals by their neighbours look there" },
 	{ 0, "reach", "MM", OPT_NUMBER, AT(reach), NULL, 1e-9, 1e9, NULL,
-	  "no surface farther from all points; if not given, 1.75 cells", NULL },
+	  "no surface farther from all points; if not given, 1.75 cells" },
 	{ 0 },
 };
 
