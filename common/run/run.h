@@ -46,10 +46,20 @@ struct run {
 };
 
 /*
- * For plan: channel out_c of the output is the input's channel in_c, unchanged. The runner may then
- * give both the same memory; rows still calls frame_pass() for every row of it.
+ * For plan: channel out_c of the output is the input's channel in_c, unchanged. The runner gives
+ * both the same memory, or copies its rows after those that a map has made.
  */
 void run_pass(struct run *, size_t out_c, size_t in_c);
+/*
+ * The same of all channels but some: gives `out`, which has the input's own channels, those of
+ * `before`, then its own less those of `replaced`, then those of `behind` (lists, blank-separated,
+ * maybe empty). -1 after fail().
+ */
+int run_pass_others(struct run *, struct frame_head *out, const char *before, const char *replaced,
+    const char *behind);
+/* For flows: copies rows y0 to y1 - 1 of the channels that pass. */
+void run_pass_rows(const struct run *, const struct frame *in, struct frame *out, size_t y0,
+    size_t y1);
 
 /*
  * For plan: rows keeps in memory of so many bytes what `after` looks at, and priv holds the pointer

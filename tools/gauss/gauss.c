@@ -332,8 +332,7 @@ plan_channel(struct gauss *gauss, const struct frame_head *in, size_t c, const c
 		gauss->jobs++;
 		return;
 	}
-	gauss->pass[gauss->passes][0] = c;
-	gauss->pass[gauss->passes++][1] = out->c++;
+	run_pass(run, out->c++, c);
 }
 
 static int
@@ -345,13 +344,11 @@ plan_channels(struct run *run, const struct frame_head *in, struct frame_head *o
 	bool carried;
 
 	free(gauss->job);
-	free(gauss->pass);
 	free(out->channel);
 	free(gauss->sigma);
-	gauss->jobs = gauss->passes = gauss->sigmas = out->c = 0;
+	gauss->jobs = gauss->sigmas = out->c = 0;
 	gauss->sigma = must_alloc(in->c, sizeof(*gauss->sigma));
 	gauss->job = must_alloc(in->c, sizeof(*gauss->job));
-	gauss->pass = must_alloc(in->c, sizeof(*gauss->pass));
 	out->channel = must_alloc(2 * in->c, sizeof(*out->channel));
 	for (size_t c = 0; c < in->c; c++) {
 		if (gauss_sigma_plan(gauss, in, c, parameters->on, out, &carried) < 0)
@@ -359,8 +356,6 @@ plan_channels(struct run *run, const struct frame_head *in, struct frame_head *o
 		if (!carried)
 			plan_channel(gauss, in, c, parameters->on, out);
 	}
-	for (size_t i = 0; i < gauss->passes; i++)
-		run_pass(run, gauss->pass[i][1], gauss->pass[i][0]);
 	if (gauss->jobs)
 		return 0;
 	return fail(NULL, "input has no phase to filter, only: %s", head_channels_hint(in, names));
@@ -396,7 +391,6 @@ end(struct run *run)
 	struct gauss *gauss = run->priv;
 
 	free(gauss->job);
-	free(gauss->pass);
 	free(gauss->sigma);
 }
 

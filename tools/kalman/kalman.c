@@ -107,18 +107,9 @@ name_sigma(const struct channels *channels, const struct frame_head *in,
 		strcpy(sigma, "sigma");
 }
 
-bool
-channels_makes(const struct channels *channels, size_t c)
-{
-	bool made = c == channels->sigma_out;
-
-	for (size_t i = 0; i < channels->values; i++)
-		made |= c == channels->value_out[i];
-	return made;
-}
-
 /* The output has all channels of the input, except the probability that an order is wrong and the
- * residual of the phases: they belong to one frame. */
+ * residual of the phases: they belong to one frame. Those that are not filtered, nor `sigma`,
+ * pass. */
 static void
 keep_channels(const struct frame_head *in, struct frame_head *out, struct channels *channels)
 {
@@ -144,7 +135,9 @@ keep_channels(const struct frame_head *in, struct frame_head *out, struct channe
 			continue;
 		if (n < c)
 			memcpy(out->channel[n], in->channel[c], CHANNEL_NAME_SIZE);
-		channels->source[n++] = c;
+		if (!filtered && strcmp(in->channel[c], sigma))
+			run_pass(run, n, c);
+		n++;
 	}
 	out->c = n;
 }
@@ -177,9 +170,6 @@ channels_plan(struct run *run, const char *name, bool use_sigma, const struct fr
 			return -1;
 		strcpy(out->channel[channels->sigma_out], sigma);
 	}
-	for (size_t c = 0; c < out->c; c++)
-		if (!channels_makes(channels, c))
-			run_pass(run, c, channels->source[c]);
 	return 0;
 }
 

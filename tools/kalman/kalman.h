@@ -19,9 +19,6 @@ struct channels {
 	size_t *source;			/* for each output channel that of the input; malloced */
 };
 
-/* Is this an output channel that the filter computes? */
-bool channels_makes(const struct channels *, size_t c);
-
 #define FRAME_CLOCK_INTERVALS 64	/* whose median is the usual one */
 
 /* The time from frame to frame. */

@@ -57,18 +57,18 @@ plan_channels(struct run *run, const struct frame_head *in, struct frame_head *o
 	struct median *median = run->priv;
 	size_t n = 0;
 
-	free(median->source);
-	median->source = must_alloc(in->c, sizeof(*median->source));
-	for (size_t c = 0; c < in->c; c++)
-		if (strcmp(in->channel[c], "p_order")) {
-			if (n < c)
-				memcpy(out->channel[n], in->channel[c], CHANNEL_NAME_SIZE);
-			median->source[n++] = c;
-		}
+	for (size_t c = 0; c < in->c; c++) {
+		if (!strcmp(in->channel[c], "p_order"))
+			continue;
+		if (n < c)
+			memcpy(out->channel[n], in->channel[c], CHANNEL_NAME_SIZE);
+		if (c == median->phase)
+			median->out = n;
+		else
+			run_pass(run, n, c);
+		n++;
+	}
 	out->c = n;
-	for (size_t c = 0; c < n; c++)
-		if (median->source[c] != median->phase)
-			run_pass(run, c, median->source[c]);
 }
 
 static int
@@ -103,5 +103,4 @@ const struct stage stage_median = {
 	.example = { "median", "absolute", "whole" },
 	.init = init,
 	.plan = plan,
-	.release = end,
 };

@@ -367,7 +367,7 @@ plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 	    "x y z sigma sigma_calib" :
 	    priv->calibrated ? priv->sigma == NO_CHANNEL ? "x y z" : "x y z sigma" :
 	    priv->sigma == NO_CHANNEL ? "depth" : "depth sigma";
-	return passthrough_plan(run, &priv->passthrough, out, result, parameters->plane.wrapped
+	return run_pass_others(run, out, result, parameters->plane.wrapped
 	    ? "phase absphase residual depth x y z sigma sigma_calib"
 	    : "absphase residual depth x y z sigma sigma_calib", "");
 }
@@ -507,7 +507,6 @@ end(struct run *run)
 	if (!fail_message())
 		half_turn_warn(&priv->jumps);
 	half_turn_free(&priv->jumps);
-	passthrough_free(&priv->passthrough);
 	depthfit_free(&priv->above);
 	triangulation_free(&priv->rays);
 	calib_sigma_free(&priv->calib_sigma);

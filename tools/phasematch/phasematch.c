@@ -673,7 +673,7 @@ plan_channels(struct run *run, struct frame_head *out)
 	end += sprintf(end, "absphase sigma p_order depth disparity sigma_disparity x y z");
 	for (size_t k = 0; k < priv->phases; k++)
 		end += sprintf(end, " absphase%zu sigma%zu", priv->number[k], priv->number[k]);
-	return passthrough_plan(run, &priv->passthrough, out, made, replaced, "");
+	return run_pass_others(run, out, made, replaced, "");
 }
 
 static void
@@ -783,7 +783,6 @@ release(struct run *run)
 
 	if (!fail_message())
 		phasematch_note_losses(run);
-	passthrough_free(&priv->passthrough);
 }
 
 static const struct check *const checks[] = { &check_same_phase, &check_textures,

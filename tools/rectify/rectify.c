@@ -463,7 +463,7 @@ whole_frame(struct run *run, struct frame *in)
 
 	if (run_wants_device(run)) {
 		run->halo = in->head.h;
-		status = run_passes(run, in, &rectify->out, &out);
+		status = run_passes(run, in, run_output(run), &out);
 	}
 	if (status == 0 && !out) {	/* not wanted, or the device cannot do it */
 		status = frame_new(&rectify->out, &out);

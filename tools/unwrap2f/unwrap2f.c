@@ -688,17 +688,7 @@ plan_cells(struct run *run, const struct frame_head *in, const struct temporal *
 	run->halo = cells->edge != NO_CHANNEL && cells->along_y ? UNWRAP2F_REACH : 0;
 	run_check_facts(run)->orders = NULL;
 	unwrap->made = 2;
-	return temporal_output(temporal, false, "sigma", in, out, &unwrap->source_channel);
-}
-
-/* The channels that only pass. */
-static void
-pass_channels(struct run *run, const struct frame_head *out)
-{
-	const struct unwrap2f *unwrap = run->priv;
-
-	for (size_t c = unwrap->made; c < out->c; c++)
-		run_pass(run, c, unwrap->source_channel[c]);
+	return temporal_output(run, temporal, false, "sigma", in, out);
 }
 
 static int
@@ -708,20 +698,14 @@ plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 	struct unwrap2f *unwrap = run->priv;
 	struct temporal temporal, ordered;
 
-	free(unwrap->source_channel);
-	unwrap->source_channel = NULL;
 	unwrap->method = (enum unwrap2f_method)parameters->method;
 	unwrap->max_residual = (float)parameters->max_residual;
 	if (temporal_read(in, &parameters->head, &temporal) < 0)
 		return -1;
 	unwrap->cells.on = false;
 	run->halo = 0;
-	if (temporal.phases == 0) {
-		if (plan_cells(run, in, &temporal, out) < 0)
-			return -1;
-		pass_channels(run, out);
-		return 0;
-	}
+	if (temporal.phases == 0)
+		return plan_cells(run, in, &temporal, out);
 	if (unwrap->method == METHOD_GRAY && temporal.index == NO_CHANNEL)
 		return run_channel(run, in, "index", &temporal.index);
 	if (unwrap->method == METHOD_AUTO && temporal.index != NO_CHANNEL &&
@@ -743,14 +727,11 @@ plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 		note(NULL, "nothing in these phases tells whether they are mirrored (phasewrap "
 		    "--sign): a Gray code would, or phase2depth --calib");
 	unwrap->noted = true;
-	if (temporal_output(&temporal, parameters->all, plan_more_channels(&temporal, unwrap), in,
-	    out, &unwrap->source_channel) < 0)
+	if (temporal_output(run, &temporal, parameters->all,
+	    plan_more_channels(&temporal, unwrap), in, out) < 0)
 		return -1;
-	if (unwrap->spatial.on && spatial_plan(run, &parameters->absolute, in, &temporal,
-	    &unwrap->steps, out, &unwrap->spatial) < 0)
-		return -1;
-	pass_channels(run, out);
-	return 0;
+	return unwrap->spatial.on ? spatial_plan(run, &parameters->absolute, in, &temporal,
+	    &unwrap->steps, out, &unwrap->spatial) : 0;
 }
 
 static void
@@ -758,7 +739,6 @@ end(struct run *run)
 {
 	struct unwrap2f *unwrap = run->priv;
 
-	free(unwrap->source_channel);
 	order_search_free(&unwrap->search);
 	free(unwrap->line.plane);
 	frame_free(unwrap->spatial.found);

@@ -300,12 +300,11 @@ is_replaced(const struct temporal *temporal, bool all, const struct frame_head *
 /*
  * The output of unwrapping: channels absphase, residual (of phases), with `all` one absphase of
  * every phase, the words of `more`, and all input channels that are not a phase, index or sigma,
- * nor one of those; period_px and axis of the unwrapped phase. *source_channel: the input channel
- * of every copied output channel; a new list. -1 after fail().
+ * nor one of those; period_px and axis of the unwrapped phase. -1 after fail().
  */
 int
-temporal_output(const struct temporal *temporal, bool all, const char *more,
-    const struct frame_head *in, struct frame_head *out, size_t **source_channel)
+temporal_output(struct run *run, const struct temporal *temporal, bool all, const char *more,
+    const struct frame_head *in, struct frame_head *out)
 {
 	static const char *const consumed[] = { "phase", "index", "edge", "edge_sigma", NULL };
 	const char axis[2] = { temporal->axis };
@@ -332,12 +331,11 @@ temporal_output(const struct temporal *temporal, bool all, const char *more,
 		    !is_replaced(temporal, all, in, c) &&
 		    !(labels && !strcmp(in->channel[c], "label"))) {
 			memcpy(names[n], in->channel[c], sizeof(*names));
-			list[n++] = c;
+			run_pass(run, n++, c);
 		}
 	free(out->channel);
 	out->channel = names;
 	out->c = n;
-	*source_channel = list;
 	meta_remove(&out->meta, "gray_cell");
 	meta_remove(&out->meta, "gray_planes");
 	meta_remove(&out->meta, "gray_period_px");

@@ -162,7 +162,7 @@ quality_find(struct run *run, struct quality *quality, const struct phase_plane 
  * components and cuts. rad: of a unit of the phase. */
 static void
 unwrapped_write(struct run *run, const struct components *components, const struct frame *in,
-    double rad, const struct passthrough *passing, struct frame *out)
+    double rad, struct frame *out)
 {
 	struct output output = { passing, components, in, out, rad, 0 };
 	size_t cuts, kept = 0, pixels = 0;
@@ -191,8 +191,6 @@ struct parameters {
 };
 
 struct priv {
-	struct passthrough passthrough;
-	struct frame_head out;
 	size_t phase;		/* channel, */
 	const char *channel;	/* and its name */
 	struct quality quality;
@@ -229,7 +227,7 @@ unwrap(struct run *run, const struct frame *in, struct frame *out)
 	components_unwrap(run, &priv->unwrapping, &phase, quality, &components);
 	status = absolute_place(&priv->absolute, &components, in, 1);
 	if (status == 0)
-		unwrapped_write(run, &components, in, 2 * M_PI / turn, &priv->passthrough, out);
+		unwrapped_write(run, &components, in, 2 * M_PI / turn, out);
 	components_free(&components);
 	return status;
 }
@@ -345,8 +343,7 @@ plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 	double period_px;
 
 	if (find_phase(run, in, &priv->phase) < 0 ||
-	    passthrough_plan(run, &priv->passthrough, out, "absphase label",
-	    priv->channel, "") < 0 ||
+	    run_pass_others(run, out, "absphase label", priv->channel, "") < 0 ||
 	    set_keys(in, priv->channel, &out->meta) < 0 ||
 	    meta_number(&out->meta, "period_px", NAN, &period_px) < 0)
 		return -1;
@@ -370,8 +367,6 @@ release(struct run *run)
 
 	unwrapping_free(&priv->unwrapping);
 	frame_free(priv->quality.weights);
-	passthrough_free(&priv->passthrough);
-	head_free(&priv->out);
 }
 
 const struct stage stage_unwrapq = {

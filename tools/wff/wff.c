@@ -10,7 +10,6 @@
 #include <stdio.h>
 
 #include "fringe/capture_set.h"
-#include "run/bands.h"
 #include "run/passes.h"
 
 /* ---- the windows ---- */
@@ -398,8 +397,6 @@ struct parameters {
 
 struct priv {
 	struct windows windows;
-	struct passthrough passthrough;
-	struct frame_head out;
 	struct phase_channels *phase;
 	size_t phases;
 };
@@ -435,8 +432,8 @@ take_frame(struct run *run, struct frame *in)
 	for (size_t k = 0; k < priv->phases && status == 0; k++)
 		status = phase_map_filter(run, &priv->windows, &(struct phase_map){ in, out,
 		    priv->phase[k], k, parameters->turn });
-	for (size_t y = 0; y < in->head.h && status == 0; y++)
-		passthrough_row(&priv->passthrough, in, out, y);
+	if (status == 0)
+		run_pass_rows(run, in, out, 0, in->head.h);
 	frame_free(in);
 	return run_emit_if(run, status, out);
 }
@@ -531,7 +528,7 @@ plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 	priv->phase = must_alloc(in->c, sizeof(*priv->phase));
 	status = find_phases(run, in, before, replaced, room);
 	if (status == 0)
-		status = passthrough_plan(run, &priv->passthrough, out, before, replaced, "");
+		status = run_pass_others(run, out, before, replaced, "");
 	free(before);
 	if (status < 0)
 		return -1;
@@ -548,8 +545,6 @@ release(struct run *run)
 	struct priv *priv = run->priv;
 
 	windows_free(&priv->windows);
-	passthrough_free(&priv->passthrough);
-	head_free(&priv->out);
 	free(priv->phase);
 }
 
