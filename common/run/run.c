@@ -111,10 +111,10 @@ run_save_options(struct run *run, const struct opt *table, const void *values)
 	return save_options_set(&run->chain->save, (struct save_options){ table, values });
 }
 
-struct meta *
-run_output_meta(struct run *run)
+struct frame_head *
+run_output(const struct run *run)
 {
-	return &run->link->out.meta;
+	return &run->link->out;
 }
 
 int

@@ -87,8 +87,9 @@ void run_begin_input(struct run *);
 int run_lose_input(struct run *);
 /* Calls fn(arg, i) for 0 <= i < n on all threads; returns when all are done. For flows. */
 void run_for(struct run *, size_t n, void (*fn)(void *arg, size_t i), void *arg);
-/* The metadata of the output that plan made; a survey may change values there, not keys. */
-struct meta *run_output_meta(struct run *);
+/* The output's head as plan made it, by which a flow makes its frames; a survey may change values
+ * of its metadata, not keys. */
+struct frame_head *run_output(const struct run *);
 /* For init: what the chain's -o will be written with. -1 after fail(): an earlier stage has options
  * that this makes useless. */
 int run_save_options(struct run *, const struct opt *table, const void *values);

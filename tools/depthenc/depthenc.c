@@ -203,7 +203,6 @@ plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 		return 0;
 	}
 	/* twice the rows, or one more channel */
-	texture_below_free(&texture->below);
 	texture->most = track ? DEPTHCODE_TEXTURE_MOST : (float)depthcode_most(depthcode);
 	snprintf(names, sizeof(names), "%s %s", depthcode_channel_names(depthcode),
 	    colour ? track ? DEPTHCODE_COLOUR_TRACK : "r g b" : "texture");
@@ -222,10 +221,7 @@ plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 	texture->below.middle = (unsigned)(depthcode_most(depthcode) + 1) / 2;
 	texture->below.survey = survey;
 	texture->below.rows = depthenc_encode;
-	if (texture_below_plan(&texture->below, true, out, names, in->h, colour) < 0)
-		return -1;
-	head_copy(&texture->below.out, out);
-	return 0;
+	return texture_below_plan(&texture->below, true, out, names, in->h, colour);
 }
 
 static void
@@ -239,7 +235,7 @@ release(struct run *run)
 	depth_use_conclude(&priv->outside.use, depthcode_step(&priv->depthcode));
 	free(priv->fill.value);
 	texture_cut_conclude(&priv->texture.cut);
-	texture_below_free(&priv->texture.below);
+	head_free(&priv->texture.below.picture);
 }
 
 const struct stage stage_depthenc = {

@@ -201,7 +201,7 @@ whole_frame(struct run *run, struct frame *in)
 	else if (status == 0)
 		diffuse_frame(run, in);
 	if (status == 0)
-		status = frame_new(&priv->out, &packing.out);
+		status = frame_new(run_output(run), &packing.out);
 	if (status == 0)
 		run_for(run, (in->head.h + PACKED_ROWS - 1) / PACKED_ROWS,
 		    dither3_rows()->pack_rows, &packing);
@@ -326,8 +326,6 @@ plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 	head_set_channels(out, priv->keys.pack == DITHER_RGB ? "r g b" : "image");
 	if (planar)
 		meta_set(&out->meta, "bits", "1");
-	head_free(&priv->out);
-	head_copy(&priv->out, out);
 	return 0;
 }
 
@@ -336,7 +334,6 @@ end(struct run *run)
 {
 	struct priv *priv = run->priv;
 
-	head_free(&priv->out);
 	previous_free(&priv->previous);
 	diffusion_free(&priv->diffusion);
 	free(priv->mark);

@@ -482,8 +482,8 @@ write_output(struct run *run, const struct frame *in, const struct fourier_image
 static void
 set_keys(const struct run *run, const struct fourier_image *image, const struct frame_head *in)
 {
-	struct fourierphase *fourier = run->priv;
-	struct meta *meta = &fourier->out.meta;
+	const struct fourierphase *fourier = run->priv;
+	struct meta *meta = &run_output(run)->meta;
 	size_t n = fourier->captures.fringes;
 	double period[2 * n];
 	char axis[2 * n + 1];
@@ -519,7 +519,7 @@ take_frame(struct run *run, struct frame *in)
 	if (status == 0)
 		set_keys(run, image, &in->head);
 	if (status == 0)
-		status = frame_new(&fourier->out, &out);
+		status = frame_new(run_output(run), &out);
 	if (status == 0)
 		write_output(run, in, image, out);
 	for (size_t k = 0; k < n; k++) {
@@ -626,8 +626,6 @@ plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 	meta_set_numbers(&out->meta, "carrier_px", zero, 2 * captures->fringes);
 	free(zero);
 	fourier->most_known = !isnan(options->max_value) || meta_get(&in->meta, "max_value");
-	head_free(&fourier->out);
-	head_copy(&fourier->out, out);
 	return 0;
 }
 
@@ -661,7 +659,6 @@ release(struct run *run)
 	struct fourierphase *fourier = run->priv;
 
 	capture_set_free(&fourier->captures);
-	head_free(&fourier->out);
 	free(fourier->turn_rad);
 	measurement_free(&fourier->measurement);
 }

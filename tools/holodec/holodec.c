@@ -322,7 +322,6 @@ below_plan(struct priv *priv, const struct holo_options *options, const struct f
 	struct frame_head whole = *in;
 	size_t h;
 
-	texture_below_free(&priv->below);
 	if (is <= 0)
 		return is;
 	if (texture_colours(&in->meta, "holo", &matrix, colours) < 0 ||
@@ -432,7 +431,6 @@ plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 	out->h = priv->below.picture.h;
 	priv->below.survey = holodec_survey;
 	priv->below.rows = holodec_depths;
-	head_copy(&priv->below.out, out);
 	return 0;
 }
 
@@ -444,7 +442,7 @@ end(struct run *run)
 	if (priv->refusals.refused > WARNED_MOST)	/* not each had its own warning */
 		warn(NULL, "%zu of %zu frames were refused", priv->refusals.refused,
 		    priv->refusals.all);
-	texture_below_free(&priv->below);
+	head_free(&priv->below.picture);
 	regions_free(&priv->regions);
 }
 

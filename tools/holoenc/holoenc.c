@@ -80,9 +80,9 @@ holoenc_survey(struct run *run, const struct frame *in)
 		code[i] = holoenc_rows()->code_at(priv, in, x, y);
 	}
 	holocheck_write(code, check);
-	if (meta_set(run_output_meta(run), "holo_check", check) < 0)
+	if (meta_set(&run_output(run)->meta, "holo_check", check) < 0)
 		return -1;
-	holo_write(holo, run_output_meta(run));
+	holo_write(holo, &run_output(run)->meta);
 	return 0;
 }
 
@@ -108,7 +108,6 @@ texture_plan(struct priv *priv, const struct parameters *parameters,
 		return -1;
 	if (head_set_channels(out, holo_channel_names(priv->holo.layout, any && !below)) < 0)
 		return -1;
-	texture_below_free(&priv->below);
 	if (!below)
 		return 0;
 	priv->below.luma = holo_luma[priv->holo.layout];
@@ -117,10 +116,7 @@ texture_plan(struct priv *priv, const struct parameters *parameters,
 	priv->below.rows = holoenc_encode;
 	snprintf(names, sizeof(names), "%s%s", holo_channel_names(priv->holo.layout, true),
 	    colour ? " a2 a3" : "");
-	if (texture_below_plan(&priv->below, true, out, names, in->h, colour) < 0)
-		return -1;
-	head_copy(&priv->below.out, out);
-	return 0;
+	return texture_below_plan(&priv->below, true, out, names, in->h, colour);
 }
 
 /* A frame whose texture goes below the picture. For a flow's body. */
@@ -237,7 +233,7 @@ release(struct run *run)
 	depth_use_conclude(&priv->use,
 	    holo_depth_step(&priv->code, priv->holo.high - priv->holo.low));
 	texture_cut_conclude(&priv->cut);
-	texture_below_free(&priv->below);
+	head_free(&priv->below.picture);
 }
 
 const struct stage stage_holoenc = {

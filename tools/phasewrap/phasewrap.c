@@ -336,7 +336,7 @@ survey(struct run *run, const struct frame *in)
 {
 	struct priv *priv = run->priv;
 	struct step_search *search = &priv->step_search;
-	struct meta *meta = run_output_meta(run);
+	struct meta *meta = &run_output(run)->meta;
 
 	search->sign = priv->wrap.sign;
 	search->origin_rad = priv->wrap.origin_rad;

@@ -19,7 +19,6 @@ struct rectify {
 	struct source_map map;
 	struct rectify_channel *channel;	/* of the frame */
 	size_t channels;
-	struct frame_head out;
 	bool cubic;
 	bool checked;			/* the calibration and the first frame */
 	bool warned;			/* of these, or of what falls outside */
@@ -466,7 +465,7 @@ whole_frame(struct run *run, struct frame *in)
 		status = run_passes(run, in, run_output(run), &out);
 	}
 	if (status == 0 && !out) {	/* not wanted, or the device cannot do it */
-		status = frame_new(&rectify->out, &out);
+		status = frame_new(run_output(run), &out);
 		if (status == 0)
 			status = rectify_frame(run, rectify, in, out);
 	}
@@ -616,8 +615,6 @@ plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 	    plan_geometry(run, in) < 0)
 		return -1;
 	describe(rectify, in, out);
-	head_free(&rectify->out);
-	head_copy(&rectify->out, out);
 	return 0;
 }
 
@@ -628,7 +625,6 @@ end(struct run *run)
 
 	source_map_free(&rectify->map);
 	free(rectify->channel);
-	head_free(&rectify->out);
 }
 
 const struct stage stage_rectify = {

@@ -16,7 +16,6 @@ struct priv {
 	bool automatic;			/* the threshold comes from the first frame */
 	bool thresholds_set;
 	double noise;			/* grey levels; NaN: not measured */
-	struct frame_head out;
 	size_t channel, background;	/* NO_CHANNEL: none */
 	bool colour, chosen;	/* of a picture in colour the channel is to be chosen; it is */
 	size_t choice;		/* 0 to 2 */
@@ -773,6 +772,7 @@ choose_channel(struct run *run, const struct frame *in, struct line_image *image
 	}
 	priv->choice = (size_t)(best - of);
 	priv->chosen = best->points > 0;
+	struct frame_head *head = run_output(run);
 	priv->channel = priv->choice;
 	for (size_t c = 0; c < 3; c++)
 		if (c != priv->choice)
@@ -828,10 +828,10 @@ find(struct run *run, struct frame *in, struct frame **out)
 		priv->finder->filter.options.border = parameters->keep_border;
 		priv->at_border = fmax(priv->at_border, strongest);
 	}
-	steger_set_keys(&priv->out.meta, &priv->line, &image, priv->noise);
+	steger_set_keys(&head->meta, &priv->line, &image, priv->noise);
 	if (parameters->per_row || parameters->per_column)
-		return points_per_line(&points, parameters->per_column, &image, &priv->out, out);
-	return points_table(&points, &priv->out, out);
+		return points_per_line(&points, parameters->per_column, &image, head, out);
+	return points_table(&points, head, out);
 }
 
 static int
@@ -918,13 +918,10 @@ plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 		return fail("--roi", "%zu,%zu,%zu,%zu is not within the image of %zux%zu", roi[0],
 		    roi[1], roi[2], roi[3], in->w, in->h);
 	line_finder_set_region(priv->finder, in->w, in->h);
-	head_free(&priv->out);
 	out->spacing[0] = out->spacing[1] = NAN;
 	out->unit[0] = '\0';
 	out->type = SAMPLE_FLOAT;
-	head_set_channels(out, "u v nu nv response width line");
-	head_copy(&priv->out, out);
-	return 0;
+	return head_set_channels(out, "u v nu nv response width line");
 }
 
 static void
@@ -933,7 +930,6 @@ release(struct run *run)
 	struct priv *priv = run->priv;
 
 	line_finder_free(priv->finder);
-	head_free(&priv->out);
 }
 
 static const struct check *const checks[] = { &check_line_images, &check_line_background,

@@ -106,7 +106,7 @@ whole_frame(struct run *run, struct frame *in)
 	struct frame *out = NULL;
 	int status = -1;
 
-	if (survey(run, in) == 0 && frame_new(&priv->out, &out) == 0)
+	if (survey(run, in) == 0 && frame_new(run_output(run), &out) == 0)
 		status = fit(run, in, out);
 	if (status == 0)
 		undither3_rows()->texture(priv, in, out, 0, priv->h);
@@ -254,17 +254,7 @@ plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 		return -1;
 	if (fits)
 		holo_write(&priv->holo, &out->meta);
-	head_free(&priv->out);
-	head_copy(&priv->out, out);
 	return 0;
-}
-
-static void
-end(struct run *run)
-{
-	struct priv *priv = run->priv;
-
-	head_free(&priv->out);
 }
 
 const struct stage stage_undither3 = {

@@ -108,7 +108,7 @@ spatial_survey(struct run *run, const struct frame *in)
 		job.components = &components;
 		run_for(run, in->head.h, unwrap2f_rows()->spatial_place, &job);
 		steps->coarse = spatial->found;
-		status = meta_setf(run_output_meta(run), "components", "%zu",
+		status = meta_setf(&run_output(run)->meta, "components", "%zu",
 		    count_kept(&components));
 	}
 	components_free(&components);

@@ -237,9 +237,9 @@ take_frame(struct run *run, struct frame *in)
 {
 	struct priv *priv = run->priv;
 	struct frame *out = NULL;
-	int status = -1;
+	int status = frame_new(run_output(run), &out);
 
-	if (frame_new(&priv->out, &out) == 0)
+	if (status == 0)
 		status = unwrap(run, in, out);
 	frame_free(in);
 	return run_emit_if(run, status, out);
@@ -355,8 +355,6 @@ plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 	if ((priv->unwrapping.patches.w != in->w || priv->unwrapping.patches.h != in->h) &&
 	    unwrapping_begin(&priv->unwrapping, unwrapq_rows()->cut_row, in->w, in->h) < 0)
 		return -1;
-	head_free(&priv->out);
-	head_copy(&priv->out, out);
 	return 0;
 }
 

@@ -427,7 +427,7 @@ take_frame(struct run *run, struct frame *in)
 	const struct parameters *parameters = run->parameters;
 	struct priv *priv = run->priv;
 	struct frame *out = NULL;
-	int status = frame_new(&priv->out, &out);
+	int status = frame_new(run_output(run), &out);
 
 	for (size_t k = 0; k < priv->phases && status == 0; k++)
 		status = phase_map_filter(run, &priv->windows, &(struct phase_map){ in, out,
@@ -534,8 +534,6 @@ plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 		return -1;
 	windows_free(&priv->windows);
 	windows_new(&parameters->windows, &priv->windows);
-	head_free(&priv->out);
-	head_copy(&priv->out, out);
 	return 0;
 }
 
