@@ -226,12 +226,6 @@ read_shape(struct loader *loader, struct npy *npy)
 	return status;
 }
 
-static int
-init_head(const struct npy *npy, struct frame_head *head)
-{
-	return head_init(head, npy->w, npy->h, npy->c, samples_of_element(npy->element));
-}
-
 /* Of all rows the columns from x on: what lies column by column stays in the cache. */
 static void
 place_columns(const struct npy *npy, const char *all, struct frame *frame, size_t c, size_t x)
@@ -281,10 +275,8 @@ npy_load(struct loader *loader, struct frame **out)
 	}
 	if (loader->frames == npy->frames)
 		return 0;
-	if (init_head(npy, &head) < 0)
-		return -1;
-	status = frame_new(&head, out);
-	head_free(&head);
+	status = frame_new_named(npy->w, npy->h, npy->c, samples_of_element(npy->element), NULL,
+	    out);
 	if (status == 0)
 		status = read_samples(loader, npy, *out);
 	if (status < 0) {
@@ -309,7 +301,8 @@ read_rows_head(struct loader *loader, struct frame_head *head, struct whole_file
 {
 	struct npy npy = { 0 };
 
-	if (read_shape(loader, &npy) < 0 || npy.frames > 1 || init_head(&npy, head) < 0)
+	if (read_shape(loader, &npy) < 0 || npy.frames > 1 ||
+	    head_init(head, npy.w, npy.h, npy.c, samples_of_element(npy.element)) < 0)
 		return -1;
 	image->element = npy.element;
 	image->swap = npy.swap;

@@ -41,9 +41,7 @@ board_table(const struct board *board, const struct corners *corners,
 	board_describe(board, (double)image->w, (double)image->h, &head.meta);
 	meta_setf(&head.meta, "board_numberings", "%zu", corners->others + 1);
 	head_set_points(&head, corners->n);
-	status = frame_new(&head, out);
-	head_free(&head);
-	if (status < 0)
+	if (frame_new_if(0, &head, out) < 0)
 		return -1;
 	for (size_t c = 0; c < N_FIELDS; c++)
 		frame_floats(*out, c, 0)[0] = NAN;
@@ -250,12 +248,10 @@ board_picture(const struct frame *picture, const char *channel, struct frame **g
 
 	if (head_is_table(&picture->head))
 		return fail(NULL, "the input is a table, not a picture");
-	if (choose_channels(&picture->head, channel, c, &n) < 0)
+	if (choose_channels(head, channel, c, &n) < 0 ||
+	    frame_new_named(head->w, head->h, 1, SAMPLE_FLOAT, NULL, gray) < 0)
 		return -1;
-	head_init(&head, picture->head.w, picture->head.h, 1, SAMPLE_FLOAT);
-	status = frame_new(&head, gray);
-	head_free(&head);
-	for (size_t y = 0; y < picture->head.h && status == 0; y++)
+	for (size_t y = 0; y < head->h; y++)
 		mix_row(picture, c, n, y, frame_floats(*gray, 0, y));
 	return status;
 }
@@ -297,10 +293,10 @@ board_binned(const struct frame *gray, size_t bin, struct frame **out)
 
 	if (bin == 1)
 		return frame_duplicate(gray, out);
-	head_init(&head, gray->head.w / bin, gray->head.h / bin, 1, SAMPLE_FLOAT);
+	if (frame_new_named(gray->head.w / bin, gray->head.h / bin, 1, SAMPLE_FLOAT, NULL, out) < 0)
+		return -1;
 	sum = must_alloc(gray->head.w, sizeof(*sum));
-	status = frame_new(&head, out);
-	for (size_t y = 0; y < head.h && status == 0; y++)
+	for (size_t y = 0; y < (*out)->head.h; y++)
 		bin_row(gray, bin, y, sum, *out);
 	free(sum);
 	head_free(&head);

@@ -82,11 +82,11 @@ head_equal(const struct frame_head *a, const struct frame_head *b)
 }
 
 int
-head_set_channels(struct frame_head *head, const char *names)
+head_add_channels(struct frame_head *head, const char *names)
 {
 	size_t n = meta_words(names);
 
-	if (head_set_count(head, n) < 0)
+	if (head_set_count(head, c + n) < 0)
 		return -1;
 	memset(head->channel, 0, n * sizeof(*head->channel));
 	for (size_t i = 0; i < n; i++)
@@ -95,6 +95,13 @@ head_set_channels(struct frame_head *head, const char *names)
 			    CHANNEL_NAME_SIZE - 1, head->channel[i]);
 	return 0;
 }
+int
+head_set_channels(struct frame_head *head, const char *names)
+{
+	head->c = 0;
+	return head_add_channels(head, names);
+}
+
 
 char *
 head_channels(const struct frame_head *head)

@@ -41,6 +41,8 @@ bool head_equal(const struct frame_head *, const struct frame_head *);
 /* Sets the number of channels and their names from a blank-separated list; -1 after fail() where a
  * name is too long. */
 int head_set_channels(struct frame_head *, const char *names);
+/* The same behind those that the head has. */
+int head_add_channels(struct frame_head *, const char *names);
 /* Writes the names, blank-separated, into a new string. */
 char *head_channels(const struct frame_head *);
 /* The names for a message that misses one, cut where they do not fit; where no file of

@@ -276,11 +276,7 @@ arrange_crop(struct frame **frame, size_t x, size_t y, size_t w, size_t h)
 	head_copy(&head, &in->head);
 	head.w = w;
 	head.h = h;
-	status = arrange_keep_place(&head.meta, x, y, 1);
-	if (status == 0)
-		status = frame_new(&head, &out);
-	head_free(&head);
-	if (status < 0)
+	if (frame_new_if(arrange_keep_place(&head.meta, x, y, 1), &head, &out) < 0)
 		return -1;
 	for (size_t c = 0; c < in->head.c; c++)
 		for (size_t k = 0; k < h; k++)

@@ -538,13 +538,9 @@ make_frame(const struct scene *scene, const struct view *view, const struct meta
 	head.spacing[0] = head.spacing[1] = view->scale;
 	if (meta)
 		meta_copy(&head.meta, meta);
-	status = head_set_channels(&head, raster->attributes ? "depth texture" : "depth");
-	if (status == 0)
-		write_keys(view, scene->away, &head.meta);
-	if (status == 0)
-		status = frame_new(&head, out);
-	head_free(&head);
-	return status;
+	head_set_channels(&head, raster->attributes ? "depth texture" : "depth");
+	write_keys(view, scene->away, &head.meta);
+	return frame_new_if(0, &head, out);
 }
 
 int

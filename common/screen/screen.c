@@ -49,12 +49,10 @@ screen_image(const struct frame *in, struct frame **out)
 		    in->head.c);
 	/* fringegen's of one bit are 0 and 1, with the key bits */
 	if (meta_number(&in->head.meta, "max_value", bits == 1 ? 1 : full[in->head.type],
-	    &most) < 0 ||
-	    head_init(&head, in->head.w, in->head.h, in->head.c == 1 ? 1 : 3, SAMPLE_UCHAR) < 0)
+	    &most) < 0 || frame_new_named(in->head.w, in->head.h, in->head.c == 1 ? 1 : 3,
+	    SAMPLE_UCHAR, NULL, out) < 0)
 		return -1;
-	status = frame_new(&head, out);
-	head_free(&head);
-	for (size_t c = 0; status == 0 && c < (*out)->head.c; c++)
+	for (size_t c = 0; c < (*out)->head.c; c++)
 		for (size_t y = 0; y < in->head.h; y++) {
 			uint8_t *row = frame_row(*out, c, y);
 

@@ -175,11 +175,7 @@ bin_frame(struct run *run, struct frame **frame, size_t n)
 	head.h /= n;
 	head.spacing[0] *= (double)n;
 	head.spacing[1] *= (double)n;
-	status = arrange_keep_place(&head.meta, 0, 0, n);
-	if (status == 0)
-		status = frame_new(&head, &bin.out);
-	head_free(&head);
-	if (status < 0)
+	if (frame_new_if(arrange_keep_place(&head.meta, 0, 0, n), &head, &bin.out) < 0)
 		return -1;
 	run_for(run, (bin.out->head.h + bin.rows - 1) / bin.rows, bin_band, &bin);
 	frame_free(*frame);

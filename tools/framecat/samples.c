@@ -56,9 +56,7 @@ convert(struct run *run, struct frame **frame, struct frame_head *head,
 	int status;
 
 	conversion->in = *frame;
-	status = frame_new(head, &conversion->out);
-	head_free(head);
-	if (status < 0)
+	if (frame_new_if(status, head, &conversion->out) < 0)
 		return -1;
 	run_for(run, (conversion->out->head.h + BAND - 1) / BAND, convert_band, conversion);
 	frame_free(*frame);

@@ -56,15 +56,8 @@ table_head(const struct frame_head *image, size_t n, struct frame_head *head)
 	head->type = SAMPLE_FLOAT;
 	head->spacing[0] = head->spacing[1] = NAN;	/* rows of a table have no distance */
 	*head->unit = '\0';
-	if (head_set_count(head, image->c + 2) < 0) {
-		head_free(head);
-		return -1;
-	}
 	head_set_points(head, n);
-	memset(head->channel[image->c], 0, 2 * sizeof(*head->channel));
-	strcpy(head->channel[image->c], "column");
-	strcpy(head->channel[image->c + 1], "row");
-	return 0;
+	return head_add_channels(head, "column row");
 }
 
 static int
@@ -81,11 +74,7 @@ tabulate(struct run *run, struct point_table *points)
 		points->first[y] = n;
 		n += here;
 	}
-	if (table_head(&points->image->head, n, &head) < 0)
-		return -1;
-	status = frame_new(&head, &points->table);
-	head_free(&head);
-	if (status < 0)
+	if (frame_new_if(table_head(&points->image->head, n, &head), &head, &points->table) < 0)
 		return -1;
 	/* a table without points has one row */
 	for (size_t c = 0; c < points->table->head.c; c++)
@@ -166,13 +155,8 @@ take_rows(struct frame **frame, const size_t *row, size_t n)
 
 	if (status < 0)
 		return -1;
-	head_copy(&head, &table->head);
-	head.w = n > 0 ? n : 1;
-	head_set_points(&head, n);
-	status = frame_new(&head, &out);
-	head_free(&head);
-	for (size_t c = 0; status == 0 && c < table->head.c; c++) {
-		*frame_floats(out, c, 0) = NAN;	/* a table without points has one row */
+	status = frame_new_table(&table->head, n, &out);
+	for (size_t c = 0; status == 0 && c < table->head.c; c++)
 		for (size_t i = 0; i < n; i++)
 			frame_floats(out, c, 0)[i] = frame_floats(table, c, 0)[row[i]];
 	}
@@ -414,13 +398,10 @@ restore(struct places *places, const struct frame_head *like, struct frame **ima
 	places->pixel = must_alloc(places->points + 1, sizeof(*places->pixel));
 	status = find_taken(places, taken);
 	free(taken);
-	if (status < 0 || image_head(places, like, &head) < 0)
+	if (status < 0 || frame_new_if(image_head(places, like, &head), &head, image) < 0)
 		return -1;
-	status = frame_new(&head, image);
-	head_free(&head);
-	if (status == 0)
-		place_points(places, *image);
-	return status;
+	place_points(places, *image);
+	return 0;
 }
 
 static int

@@ -464,8 +464,9 @@ table_of(const struct triangles *triangles, struct frame **out)
 	head_set_points(&head, triangles->points);
 	if (triangles->axes == AXES_CAMERA_TOWARDS)
 		meta_set(&head.meta, "z_axis", "towards");
-	status = frame_new(&head, out);
-	for (size_t i = 0; i < triangles->points && status == 0; i++)
+	if (frame_new_if(0, &head, out) < 0)
+		return -1;
+	for (size_t i = 0; i < triangles->points; i++)
 		for (size_t k = 0; k < 3; k++)
 			frame_floats(*out, k, 0)[i] = (float)triangles->point[i][k];
 	head_free(&head);

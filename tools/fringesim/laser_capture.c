@@ -291,9 +291,7 @@ take_picture(struct run *run, struct laser_picture *picture)
 	describe_line(picture, &head);
 	camera_describe(picture->scan->camera, &head);
 	meta_setf(&head.meta, "name", "line%04u", picture->number);
-	status = frame_new(&head, &picture->out);
-	head_free(&head);
-	if (status < 0)
+	if (frame_new_if(0, &head, &picture->out) < 0)
 		return -1;
 	picture->middle = must_resize(NULL, rig->w * rig->h, sizeof(*picture->middle));
 	run_for(run, rig->h, fringesim_rows()->laser_look_row, picture);

@@ -46,8 +46,9 @@ smaller_make(const struct frame *frame, size_t depth, const struct texture_sourc
 	head.h /= step;
 	head_set_channels(&head, texture->n == 0 ? "depth" :
 	    texture->n == 1 ? "depth texture" : "depth r g b");
-	status = frame_new(&head, out);
-	for (size_t c = 0; status == 0 && c < head.c; c++)
+	if (frame_new_if(0, &head, out) < 0)
+		return -1;
+	for (size_t c = 0; c < (*out)->head.c; c++)
 		for (size_t y = 0; y < head.h; y++)
 			holoserve_rows()->shrink_row(frame, from[c], y, step,
 			    frame_floats(*out, c, y), head.w);

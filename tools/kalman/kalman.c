@@ -166,9 +166,7 @@ channels_plan(struct run *run, const char *name, bool use_sigma, const struct fr
 		meta_set(&out->meta, "sigma_frames", "kalman");
 	if (sigma[0] && channels->sigma_out == NO_CHANNEL) {
 		channels->sigma_out = out->c;
-		if (head_set_count(out, out->c + 1) < 0)
-			return -1;
-		strcpy(out->channel[channels->sigma_out], sigma);
+		return head_add_channels(out, sigma);
 	}
 	return 0;
 }

@@ -67,7 +67,7 @@ begin_table(struct joined *joined, const struct frame_head *head)
 		return fail("--join", "input has a channel frame already");
 	head_copy(&joined->head, head);
 	joined->begun = true;
-	if (head_set_count(&joined->head, c + 1) < 0)
+	if (head_add_channels(&joined->head, "frame") < 0)
 		return -1;
 	memcpy(joined->head.channel[c], "frame", 6);
 	for (size_t i = 0; i < sizeof(own_keys) / sizeof(own_keys[0]); i++)
@@ -425,16 +425,12 @@ begin_frame(const struct run *run, const struct frame *in, struct frame **out)
 	int status;
 
 	head_copy(&head, &in->head);
-	status = head_set_count(&head, c + 3);
-	for (size_t k = 0; k < 3 && status == 0; k++)
-		memcpy(head.channel[c + k], (char[2]){ "xyz"[k] }, 2);
-	if (status < 0 || meta_set(&head.meta, "length_unit", priv->laser.unit) < 0)
-		status = -1;
+	status = head_add_channels(&head, "x y z") < 0 ? -1 :
+	    meta_set(&head.meta, "length_unit", priv->laser.unit);
 	meta_set(&head.meta, "z_axis", "away");
-	if (frame_new(&head, out) < 0)
-		status = -1;
-	head_free(&head);
-	for (size_t k = 0; k < c && status == 0; k++)
+	if (frame_new_if(status, &head, out) < 0)
+		return -1;
+	for (size_t k = 0; k < in->head.c; k++)
 		for (size_t y = 0; y < in->head.h; y++)
 			frame_pass(in, k, *out, k, y);
 	return status;

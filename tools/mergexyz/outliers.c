@@ -146,10 +146,7 @@ keep(struct run *run, const struct neighbours *search, struct frame **cloud)
 	for (size_t i = 0; i < search->n; i++)
 		if (search->distance[i] <= search->cut)
 			from[kept++] = (uint32_t)i;
-	head_copy(&head, &(*cloud)->head);
-	head_set_points(&head, kept);
-	status = frame_new(&head, &out);
-	head_free(&head);
+	status = frame_new_table(&(*cloud)->head, kept, &out);
 	if (status == 0)
 		run_for(run, out->head.c, mergexyz_rows()->keep_channel,
 		    &(struct keeping){ *cloud, out, from, kept });

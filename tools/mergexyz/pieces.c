@@ -290,7 +290,7 @@ pieces_cloud(struct run *run, struct pieces *pieces, struct shared_errors *error
 			frame_share(*cloud, c, pieces->v[0].frame, c);
 		head_free(&head);
 	} else if (status == 0) {
-		status = frame_new(&head, cloud);
+		status = frame_new_table(&head, points, cloud);
 		head_free(&head);
 		for (size_t c = 0; status == 0 && c < (*cloud)->head.c; c++)
 			frame_floats(*cloud, c, 0)[0] = NAN;	/* where there is no point */
@@ -552,8 +552,7 @@ cube_sums_cloud(struct cube_sums *sums, struct run *run, struct frame **cloud)
 	for (size_t i = 0; c != NO_CHANNEL && i < sums->cells; i++)
 		independent += sums->channel[c].sum[i];
 	set_shared(&sums->head.meta, sums->shared, independent);
-	head_set_points(&sums->head, sums->cells);
-	if (frame_new(&sums->head, cloud) < 0)
+	if (frame_new_table(&sums->head, sums->cells, cloud) < 0)
 		return -1;
 	for (size_t c = 0; c < sums->head.c; c++)
 		frame_floats(*cloud, c, 0)[0] = NAN;	/* where there is no point */
@@ -608,11 +607,7 @@ leave_empty(const struct frame_head *from, struct pieces *pieces)
 	struct frame_head head;
 	int status;
 
-	head_copy(&head, from);
-	head_set_points(&head, 0);
-	status = frame_new(&head, &piece.frame);
-	head_free(&head);
-	if (status < 0)
+	if (frame_new_table(from, 0, &piece.frame) < 0)
 		return -1;
 	for (size_t c = 0; c < piece.frame->head.c; c++)
 		frame_floats(piece.frame, c, 0)[0] = NAN;

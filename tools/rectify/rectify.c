@@ -348,12 +348,8 @@ rectify_floats(struct run *run, const struct rectify *rectify, const struct fram
 	struct frame_head head;
 	int status = 0;
 
-	if (one || two) {	/* of the input's size */
-		head_init(&head, in->head.w, in->head.h, two ? 2 : 1, SAMPLE_FLOAT);
-		status = frame_new(&head, &planes);
-		head_free(&head);
-	}
-	if (status < 0)
+	if ((one || two) && frame_new_named(in->head.w, in->head.h, two ? 2 : 1, SAMPLE_FLOAT, NULL,
+	    &planes) < 0)
 		return -1;
 	for (size_t c = 0; c < rectify->channels; c++) {
 		const struct rectify_channel *channel = &rectify->channel[c];

@@ -178,9 +178,7 @@ annotated_new(const struct frame_head *in, size_t w, size_t h, struct frame **pi
 	head_init(&head, w, h, 3, SAMPLE_UCHAR);
 	meta_copy(&head.meta, &in->meta);
 	meta_remove(&head.meta, "points");
-	status = frame_new(&head, picture);
-	head_free(&head);
-	return status;
+	return frame_new_if(0, &head, picture);
 }
 
 int

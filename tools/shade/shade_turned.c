@@ -63,10 +63,8 @@ surface_floats(const struct mesh *mesh, const struct frame *in, struct frame **o
 		*out = floats;
 		return 0;
 	}
-	head_copy(&head, &floats->head);
-	head.w = w > TURNED_LANES_MOST ? w : TURNED_LANES_MOST + 1;
-	status = frame_new(&head, out);
-	head_free(&head);
+	status = frame_new_sized(&floats->head, w > TURNED_LANES_MOST ? w : TURNED_LANES_MOST + 1,
+	    h, out);
 	for (size_t c = 0; c < in->head.c && status == 0; c++)
 		for (size_t y = 0; y < h; y++) {
 			float *to = frame_floats(*out, c, y);

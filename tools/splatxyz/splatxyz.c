@@ -527,12 +527,9 @@ merge_sources(struct run *run, const struct splat_source *source,
 	struct splat_counts *counts = must_alloc(priv->splat.views, sizeof(*counts));
 	struct frame_head head;
 	struct frame *out;
-	int status;
+	int status = frame_new_if(make_head(priv, &source->frame->head, channels, &head), &head,
+	    &out);
 
-	status = make_head(priv, &source->frame->head, channels, &head);
-	if (status == 0)
-		status = frame_new(&head, &out);
-	head_free(&head);
 	if (status == 0) {
 		status = splat_merge(&priv->splat, run, source, out, counts);
 		if (status == 0)

@@ -246,35 +246,11 @@ put(struct frame *frame, size_t x, size_t y, const struct line_point *p)
 		frame_floats(frame, c, y)[x] = value[c];
 }
 
-static int
-new_frame(const struct frame_head *head, size_t w, size_t h, bool table, size_t points,
-    struct frame **out)
-{
-	struct frame_head own;
-	int status;
-
-	*out = NULL;
-	head_copy(&own, head);
-	own.w = w;
-	own.h = h;
-	if (table)
-		head_set_points(&own, points);
-	status = frame_new(&own, out);
-	head_free(&own);
-	if (status < 0)
-		return -1;
-	for (size_t c = 0; c < POINT_FIELDS; c++)
-		for (size_t y = 0; y < (*out)->head.h; y++)
-			for (size_t x = 0; x < (*out)->head.w; x++)
-				frame_floats(*out, c, y)[x] = NAN;
-	return 0;
-}
-
 /* A table of all points. -1 after fail(). */
 static int
 points_table(const struct line_points *points, const struct frame_head *head, struct frame **out)
 {
-	if (new_frame(head, points->n, 1, true, points->n, out) < 0)
+	if (frame_new_table(head, points->n, out) < 0)
 		return -1;
 	for (size_t i = 0; i < points->n; i++)
 		put(*out, i, 0, &points->v[i]);
@@ -289,7 +265,7 @@ points_per_line(const struct line_points *points, bool columns, const struct lin
 {
 	size_t n = columns ? image->w : image->h;
 
-	if (new_frame(head, columns ? n : 1, columns ? 1 : n, false, 0, out) < 0)
+	if (frame_new_sized(head, columns ? n : 1, columns ? 1 : n, out) < 0)
 		return -1;
 	for (size_t i = 0; i < points->n; i++) {
 		const struct line_point *p = &points->v[i];

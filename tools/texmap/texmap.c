@@ -136,17 +136,11 @@ channels_begin(const struct frame *kept, double white, struct frame **colours, s
 	struct frame_head head;
 	int status;
 
-	head_init(&head, kept->head.w, kept->head.h, 3, SAMPLE_FLOAT);
-	status = frame_new(&head, colours);
-	head_free(&head);
-	if (status < 0)
+	if (frame_new_named(kept->head.w, kept->head.h, 3, SAMPLE_FLOAT, NULL, colours) < 0)
 		return -1;
 	head_copy(&head, &kept->head);
-	status = head_set_count(&head, c + 3);
-	for (size_t k = 0; k < 3 && status == 0; k++)
-		snprintf(head.channel[c + k], CHANNEL_NAME_SIZE, "%s", names[k]);
-	if (status == 0)
-		meta_set_number(&head.meta, "max_value", white);
+	status = head_add_channels(&head, "r g b");
+	meta_set_number(&head.meta, "max_value", white);
 	if (status == 0)
 		status = frame_new_empty(&head, out);
 	head_free(&head);
@@ -200,12 +194,10 @@ begin_surface(const struct frame *table, struct frame **surface)
 	struct frame_head head;
 	int status;
 
-	head_init(&head, table->head.w, 1, 6, SAMPLE_FLOAT);
-	status = head_set_channels(&head, "x y z nx ny nz");
-	if (status == 0)
-		status = frame_new(&head, surface);
-	head_free(&head);
-	for (size_t k = 0; k < 6 && status == 0; k++)
+	if (frame_new_named(table->head.w, 1, 6, SAMPLE_FLOAT, "x y z nx ny nz", surface) < 0)
+		return -1;
+	head_xyz(&table->head, xyz);
+	for (size_t k = 0; k < 6; k++)
 		for (size_t x = 0; x < table->head.w; x++)
 			frame_floats(*surface, k, 0)[x] = k < 3 ? frame_floats(table,
 			    head_channel(&table->head, names[k]), 0)[x] : NAN;

@@ -116,12 +116,10 @@ make_weights(struct run *run, struct quality *quality, const struct phase_plane 
 	frame_free(quality->weights);
 	quality->weights = NULL;
 	quality->phase = phase;
-	head_init(&head, phase->frame->head.w, phase->frame->head.h, 1, SAMPLE_FLOAT);
-	status = frame_new(&head, &quality->weights);
-	head_free(&head);
-	if (status == 0)
-		run_for(run, phase->frame->head.h, unwrapq_rows()->weigh_row, quality);
-	return status;
+	if (frame_new_named(head->w, head->h, 1, SAMPLE_FLOAT, NULL, &quality->weights) < 0)
+		return -1;
+	run_for(run, head->h, unwrapq_rows()->weigh_row, quality);
+	return 0;
 }
 
 /* The weights of a frame, scaled to 1 at their median; *out is NULL if all pixels have the same. -1

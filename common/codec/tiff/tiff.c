@@ -739,10 +739,7 @@ keep_first(struct frame **frame)
 	if (status == 0)
 		status = head_set_channels(&head, (*frame)->head.channel[0]);
 	meta_copy(&head.meta, &(*frame)->head.meta);
-	if (status == 0)
-		status = frame_new(&head, &one);
-	head_free(&head);
-	if (status < 0)
+	if (frame_new_if(status, &head, &one) < 0)
 		return -1;
 	for (size_t y = 0; y < one->head.h; y++)
 		memcpy(frame_row(one, 0, y), frame_row(*frame, 0, y),
@@ -785,13 +782,8 @@ read_page(struct tiff_reading *reading, struct frame **out)
 	struct tiff_page page;
 	int status;
 
-	if (read_page_head(reading, &page) < 0)
-		return -1;
-	status = plan_head(reading, &page, &head);
-	if (status == 0)
-		status = frame_new(&head, out);
-	head_free(&head);
-	if (status < 0)
+	if (read_page_head(reading, &page) < 0 ||
+	    frame_new_if(plan_head(reading, &page, &head), &head, out) < 0)
 		return -1;
 	if (tiff_read_blocks(reading, &page, *out) < 0 ||
 	    (page.channel == 0 && read_channels(reading, &page, out) < 0)) {
