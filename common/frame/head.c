@@ -72,8 +72,7 @@ head_equal(const struct frame_head *a, const struct frame_head *b)
 	    strcmp(a->unit, b->unit))
 		return false;
 	for (int i = 0; i < 2; i++)
-		if (a->spacing[i] != b->spacing[i] &&
-		    !(isnan(a->spacing[i]) && isnan(b->spacing[i])))
+		if (!numbers_same(a->spacing[i], b->spacing[i]))
 			return false;
 	for (size_t i = 0; i < a->c; i++)
 		if (strcmp(a->channel[i], b->channel[i]))

@@ -269,15 +269,6 @@ join(struct jump_steps *steps)
 	return n;
 }
 
-static float
-rank_of(const float *v, size_t n, size_t rank)
-{
-	float at;
-
-	numbers_ranks(v, n, &rank, 1, &at);
-	return at;
-}
-
 /*
  * A jump is steeper than any surface: a step in z that is SLOPE times the distance of neighbours in
  * the image plane, and far above the noise. Where that distance is unknown, a jump is far above
@@ -290,10 +281,10 @@ jump_end(struct jump_steps *steps)
 	double jump = INFINITY;
 
 	if (n > 0 && steps->mesh->scaled)
-		jump = fmax(SLOPE * rank_of(steps->lateral, n, n / 2),
-		    NOISE * rank_of(steps->dz, n, n / 2));
+		jump = fmax(SLOPE * numbers_median(steps->lateral, n),
+		    NOISE * numbers_median(steps->dz, n));
 	else if (n > 0)
-		jump = TAIL * rank_of(steps->dz, n, n - 1 - n / 20);
+		jump = TAIL * numbers_rank(steps->dz, n, n - 1 - n / 20);
 	free(steps->dz);
 	return jump;
 }
@@ -337,7 +328,7 @@ jump_check(const struct frame *frame, double jump, bool *checked)
 		warn("--jump", "%g cuts %.0f %% of the slopes: where they are not 0, steps from "
 		    "pixel to pixel are %.3g by the median", jump,
 		    100 * (double)cut / (double)(n - flat),
-		    (double)rank_of(steps.dz, n, flat + (n - flat) / 2));
+		    (double)numbers_rank(steps.dz, n, flat + (n - flat) / 2));
 	free(steps.dz);
 	return 0;
 }

@@ -376,8 +376,7 @@ median_count(const struct grid *grid, bool different)
 		count[counts] = count_around(grid, i * grid->points / SAMPLED_POINTS, different);
 		counts += count[counts] > 1;
 	}
-	qsort(count, counts, sizeof(*count), compare_counts);
-	return counts > 0 ? count[counts / 2] : 1;
+	return counts > 0 ? (size_t)statistics_ranked(count, counts, counts / 2) : 1;
 }
 
 int

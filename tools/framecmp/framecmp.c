@@ -307,7 +307,8 @@ compare_metadata(const struct frame_head *a, const struct frame_head *b, char *t
 	if (one_sided(&a->meta, &b->meta, false, text, size) ||
 	    one_sided(&b->meta, &a->meta, true, text, size))
 		return true;
-	if (!spacings_differ(a, b))
+	if (numbers_same(a->spacing[0], b->spacing[0]) &&
+	    numbers_same(a->spacing[1], b->spacing[1]) && !strcmp(a->unit, b->unit))
 		return false;
 	snprintf(text, size, "spacings are %g %g %s, %g %g %s", a->spacing[0], a->spacing[1],
 	    a->unit, b->spacing[0], b->spacing[1], b->unit);

@@ -124,12 +124,11 @@ sort_points(struct run *run, struct neighbours *search)
 static void
 find_cut(struct neighbours *search, double sigmas)
 {
-	float *v = must_large(search->n, sizeof(*v)), median, spread;
-	const size_t rank = search->n / 2;
+	float *v = must_large(search->n, sizeof(*v)), spread;
+	float median = numbers_median(search->distance, search->n);
 
-	numbers_ranks(search->distance, search->n, &rank, 1, &median);
 	mergexyz_rows()->deviations(search->distance, search->n, median, v);
-	numbers_ranks(v, search->n, &rank, 1, &spread);
+	spread = numbers_median(v, search->n);
 	free(v);
 	search->cut = median + sigmas * fmax(1.4826 * spread, SPREAD_LEAST * median);
 }

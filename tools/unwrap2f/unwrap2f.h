@@ -136,7 +136,7 @@ struct order_table {
 
 /* The line that is so many orders further lies at this distance. */
 struct order_gap {
-	float distance;			/* turns */
+	float distance;			/* turns; first, to sort by it */
 	float orders;
 };
 

@@ -377,6 +377,7 @@ temporal_first_px(const struct temporal *temporal, const struct frame_head *head
  * fringe order of the next.
  */
 
+	double period_px;		/* first, to sort by it */
 struct unwrap_signal {
 	int weight[UNWRAP_PHASES_MOST];	/* of every phase */
 	double period_px;
@@ -406,14 +407,6 @@ struct graph {
 	double cost[SIGNALS_MOST];	/* of the best way from here down to the target */
 	size_t next[SIGNALS_MOST];	/* the next signal on it */
 };
-
-static int
-compare_periods(const void *a, const void *b)
-{
-	const struct unwrap_signal *left = a, *right = b;
-
-	return (left->period_px > right->period_px) - (left->period_px < right->period_px);
-}
 
 /* Shorter minus longer; false where the two are equal but for rounding. */
 static bool
@@ -450,7 +443,7 @@ add_beats(struct graph *graph)
 	size_t n = graph->phases, beats;
 
 	memcpy(level, graph->signal, n * sizeof(*level));
-	qsort(level, n, sizeof(*level), compare_periods);
+	qsort(level, n, sizeof(*level), numbers_compare_doubles);
 	for (size_t i = 0; i < n; i++)
 		for (size_t k = i + 1; k < n; k++)
 			if (beat(&level[i], &level[k], &found))
@@ -462,7 +455,7 @@ add_beats(struct graph *graph)
 				add(graph, &found);
 				level[beats++] = found;
 			}
-		qsort(level, beats, sizeof(*level), compare_periods);
+		qsort(level, beats, sizeof(*level), numbers_compare_doubles);
 	}
 }
 
