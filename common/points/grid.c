@@ -188,14 +188,9 @@ place_points(struct run *run, struct sorting *sorting, const double *about,
 
 	run_for(run, sorting->chunks, find_extent, sorting);
 	for (size_t i = 0; i < sorting->chunks; i++)
-		for (int k = 0; k < 3; k++) {
-			own.low[k] = fmin(own.low[k], sorting->extent[i].low[k]);
-			own.high[k] = fmax(own.high[k], sorting->extent[i].high[k]);
-		}
-	for (int k = 0; k < 3 && all; k++) {
-		all->low[k] = fmin(all->low[k], own.low[k]);
-		all->high[k] = fmax(all->high[k], own.high[k]);
-	}
+		grid_widen(&own, sorting->extent[i].low, sorting->extent[i].high);
+	if (all)
+		grid_widen(all, own.low, own.high);
 	if (!about && check_extent(grid->size, all) < 0)
 		return -1;
 	grid->border = about != NULL;

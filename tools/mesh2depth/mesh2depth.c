@@ -97,7 +97,7 @@ static void
 warn_behind(const char *name, const struct triangles *triangles,
     const struct view_options *options)
 {
-	struct box box = empty_box;
+	struct grid_extent box = GRID_NOWHERE;
 	double facing = 0, area = 0;
 	bool in_cone = true;
 	size_t step = triangles->n / SAMPLED_TRIANGLES + 1;
@@ -115,7 +115,7 @@ warn_behind(const char *name, const struct triangles *triangles,
 		for (int k = 0; k < 3; k++) {
 			const double *v = triangles->point[t[k]];
 
-			widen(&box, v, v);
+			grid_widen(&box, v, v);
 			in_cone &= fabs(v[0]) < MAX_TANGENT * v[2] &&
 			    fabs(v[1]) < MAX_TANGENT * v[2];
 		}
