@@ -264,7 +264,6 @@ static int
 npy_load(struct loader *loader, struct frame **out)
 {
 	struct npy *npy = loader->state;
-	struct frame_head head;
 	int status;
 
 	*out = NULL;

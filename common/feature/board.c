@@ -32,7 +32,6 @@ board_table(const struct board *board, const struct corners *corners,
     const struct frame_head *image, struct frame **out)
 {
 	struct frame_head head;
-	int status;
 
 	head_init(&head, 1, 1, 1, SAMPLE_FLOAT);
 	meta_free(&head.meta);
@@ -242,18 +241,17 @@ mix_row(const struct frame *picture, const size_t c[3], size_t n, size_t y, floa
 int
 board_picture(const struct frame *picture, const char *channel, struct frame **gray)
 {
-	struct frame_head head;
+	const struct frame_head *head = &picture->head;
 	size_t c[3], n;
-	int status;
 
-	if (head_is_table(&picture->head))
+	if (head_is_table(head))
 		return fail(NULL, "the input is a table, not a picture");
 	if (choose_channels(head, channel, c, &n) < 0 ||
 	    frame_new_named(head->w, head->h, 1, SAMPLE_FLOAT, NULL, gray) < 0)
 		return -1;
 	for (size_t y = 0; y < head->h; y++)
 		mix_row(picture, c, n, y, frame_floats(*gray, 0, y));
-	return status;
+	return 0;
 }
 
 struct derivative_plane
@@ -287,9 +285,7 @@ bin_row(const struct frame *gray, size_t bin, size_t y, float *restrict sum, str
 int
 board_binned(const struct frame *gray, size_t bin, struct frame **out)
 {
-	struct frame_head head;
 	float *sum;
-	int status;
 
 	if (bin == 1)
 		return frame_duplicate(gray, out);
@@ -299,6 +295,5 @@ board_binned(const struct frame *gray, size_t bin, struct frame **out)
 	for (size_t y = 0; y < (*out)->head.h; y++)
 		bin_row(gray, bin, y, sum, *out);
 	free(sum);
-	head_free(&head);
-	return status;
+	return 0;
 }

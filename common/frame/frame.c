@@ -320,7 +320,6 @@ frame_add_channel(const struct frame *frame, const char *name, struct frame **ou
 		for (size_t x = 0; x < head.w; x++)
 			frame_floats(*out, c, y)[x] = NAN;
 	}
-	head_free(&head);
 	frame_free(kept);
 	return status;
 }

@@ -647,7 +647,6 @@ annotate(struct frame **picture, const struct annotation *annotation)
 	struct layout layout;
 	struct frame_head head;
 	struct frame *frame;
-	int status;
 
 	head_copy(&head, &(*picture)->head);
 	plan(&layout, annotation, head.w, head.h);

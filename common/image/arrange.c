@@ -268,7 +268,6 @@ arrange_crop(struct frame **frame, size_t x, size_t y, size_t w, size_t h)
 	struct frame_head head;
 	struct frame *out;
 	size_t bytes = sample_size(in->head.type);
-	int status;
 
 	if (w > in->head.w || x > in->head.w - w || h > in->head.h || y > in->head.h - h)
 		return fail("--crop", "%zu x %zu from %zu,%zu on does not lie within %zu x %zu", w,

@@ -377,9 +377,10 @@ texture_cut_conclude(const struct texture_cut *cut)
 void
 texture_warn_colours(const struct frame_head *head, const char *cure, bool *warned)
 {
+	size_t rgb[3];
+
 	if (*warned || (head_channel(head, "depth") == NO_CHANNEL &&
-	    head_channel(head, "z") == NO_CHANNEL) || head_channel(head, "r") == NO_CHANNEL ||
-	    head_channel(head, "g") == NO_CHANNEL || head_channel(head, "b") == NO_CHANNEL)
+	    head_channel(head, "z") == NO_CHANNEL) || !head_three(head, "", "rgb", rgb))
 		return;
 	*warned = true;
 	warn("r g b", "the frame's colours are dropped: %s", cure);

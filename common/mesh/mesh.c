@@ -158,9 +158,8 @@ corner_table_grow(struct corner_table *table, const double (*point)[3], size_t p
 #define CUT_MOST 0.9
 #define CUT_MOST_OF_ALL 0.3
 
-/* To look at `most` pixels at most. */
-static void
-begin(struct jump_steps *steps, const struct mesh *mesh, size_t most)
+void
+jump_begin(struct jump_steps *steps, const struct mesh *mesh, size_t most)
 {
 	size_t pixels = mesh->w * mesh->h, looked_at;
 
@@ -169,12 +168,6 @@ begin(struct jump_steps *steps, const struct mesh *mesh, size_t most)
 	steps->room = 2 * ((looked_at + JUMP_PIECES - 1) / JUMP_PIECES);
 	steps->dz = must_large(JUMP_PIECES * steps->room, 2 * sizeof(*steps->dz));
 	steps->lateral = steps->dz + JUMP_PIECES * steps->room;
-}
-
-void
-jump_begin(struct jump_steps *steps, const struct mesh *mesh)
-{
-	begin(steps, mesh, JUMP_PIXELS);
 }
 
 /* Rows of the mesh's points; x and y are NULL where these are column and row. */
@@ -313,7 +306,7 @@ jump_check(const struct frame *frame, double jump, bool *checked)
 	mesh.scaled = true;	/* lists steps of 0, too */
 	if (frame_to_float(frame, &mesh.floats) < 0)
 		return -1;
-	begin(&steps, &mesh, CHECK_PIXELS);
+	jump_begin(&steps, &mesh, CHECK_PIXELS);
 	for (size_t i = 0; i < JUMP_PIECES; i++)
 		jump_piece(&steps, i);
 	frame_free(mesh.floats);
@@ -380,8 +373,6 @@ first_channel(const struct frame_head *head, const char *names)
 int
 mesh_channels(struct mesh *mesh, const char *path, const struct frame_head *head)
 {
-	static const char names[9][3] = { "x", "y", "z", "nx", "ny", "nz", "r", "g", "b" };
-	size_t *const channel[3] = { mesh->point, mesh->normal, mesh->colour };
 	const char *z_axis = meta_get(&head->meta, "z_axis");
 	const char *scale = meta_get(&head->meta, "sample_scale");
 	char seen[300];
@@ -392,9 +383,9 @@ mesh_channels(struct mesh *mesh, const char *path, const struct frame_head *head
 		    "would have them for lengths: framecat --unscale undoes that", scale);
 	mesh->w = head->w;
 	mesh->h = head->h;
-	for (int i = 0; i < 9; i++)
-		channel[i / 3][i % 3] = head_channel(head, names[i]);
-	if (!all_channels(mesh->point)) {
+	head_three(head, "n", "xyz", mesh->normal);
+	head_three(head, "", "rgb", mesh->colour);
+	if (!head_xyz(head, mesh->point)) {
 		mesh->point[0] = mesh->point[1] = NO_CHANNEL;
 		mesh->point[2] = head->c == 1 ? 0 : first_channel(head, "z depth height");
 	}
@@ -414,6 +405,19 @@ mesh_channels(struct mesh *mesh, const char *path, const struct frame_head *head
 	for (int i = 0; i < 2; i++)
 		mesh->spacing[i] = isfinite(head->spacing[i]) ? head->spacing[i] : 1;
 	return 0;
+}
+
+bool
+mesh_point(const struct mesh *mesh, const struct frame *frame, size_t x, size_t y, double point[3])
+{
+	bool plain = mesh->point[0] == NO_CHANNEL;
+
+	point[0] = plain ? (double)x * mesh->spacing[0] :
+	    (double)frame_floats(frame, mesh->point[0], y)[x];
+	point[1] = plain ? (double)y * mesh->spacing[1] :
+	    (double)frame_floats(frame, mesh->point[1], y)[x];
+	point[2] = (double)frame_floats(frame, mesh->point[2], y)[x];
+	return isfinite(point[0]) && isfinite(point[1]) && isfinite(point[2]);
 }
 
 /* Numbers the vertices of row y, which are the pixels of finite points. */
@@ -503,7 +507,7 @@ mesh_init(struct mesh *mesh, const char *path, const struct frame *frame,
 	if (!(mesh->jump > 0)) {
 		struct jump_steps steps;
 
-		jump_begin(&steps, mesh);
+		jump_begin(&steps, mesh, JUMP_PIXELS);
 		for (size_t i = 0; i < JUMP_PIECES; i++)
 			jump_piece(&steps, i);
 		mesh->jump = jump_end(&steps);

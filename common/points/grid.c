@@ -8,6 +8,7 @@
 
 #include "base/numbers.h"
 #include "base/process.h"
+#include "image/statistics.h"
 
 /* ---- sorting ---- */
 
@@ -353,22 +354,16 @@ count_around(const struct grid *grid, size_t point, bool different)
 	return n;
 }
 
-static int
-compare_counts(const void *a, const void *b)
-{
-	size_t x = *(const size_t *)a, y = *(const size_t *)b;
-
-	return x < y ? -1 : x > y;
-}
-
 /* Of points spread over the cloud; one that only has copies about it does not tell. */
 static size_t
 median_count(const struct grid *grid, bool different)
 {
-	size_t count[SAMPLED_POINTS], counts = 0;
+	double count[SAMPLED_POINTS];
+	size_t counts = 0;
 
 	for (size_t i = 0; i < SAMPLED_POINTS; i++) {
-		count[counts] = count_around(grid, i * grid->points / SAMPLED_POINTS, different);
+		count[counts] = (double)count_around(grid, i * grid->points / SAMPLED_POINTS,
+		    different);
 		counts += count[counts] > 1;
 	}
 	return counts > 0 ? (size_t)statistics_ranked(count, counts, counts / 2) : 1;

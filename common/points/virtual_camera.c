@@ -533,7 +533,6 @@ make_frame(const struct scene *scene, const struct view *view, const struct meta
 {
 	const struct raster *raster = &scene->raster;
 	struct frame_head head;
-	int status;
 
 	head_init(&head, raster->w, raster->h, 1 + raster->attributes, SAMPLE_FLOAT);
 	head.spacing[0] = head.spacing[1] = view->scale;

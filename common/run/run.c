@@ -102,7 +102,7 @@ run_for(struct run *run, size_t n, void (*fn)(void *arg, size_t i), void *arg)
 {
 	struct for_job job = { fn, arg };
 
-	thread_pool_for(run->chain->pool, n, for_item, &job);
+	thread_pool_for(run ? run->chain->pool : NULL, n, for_item, &job);
 }
 
 int

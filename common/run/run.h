@@ -85,7 +85,8 @@ void run_begin_input(struct run *);
 /* It cannot be read or used, as fail() has recorded: with --keep-going it is lost, with a line that
  * says so, and the next one may follow. -1: the run ends. */
 int run_lose_input(struct run *);
-/* Calls fn(arg, i) for 0 <= i < n on all threads; returns when all are done. For flows. */
+/* Calls fn(arg, i) for 0 <= i < n on all threads (run NULL: on this one); returns when all are
+ * done. For flows. */
 void run_for(struct run *, size_t n, void (*fn)(void *arg, size_t i), void *arg);
 /* The output's head as plan made it, by which a flow makes its frames; a survey may change values
  * of its metadata, not keys. */

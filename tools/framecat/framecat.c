@@ -163,7 +163,6 @@ bin_frame(struct run *run, struct frame **frame, size_t n)
 {
 	struct binning bin = { .in = *frame, .n = n, .rows = n < BAND ? BAND / n : 1 };
 	struct frame_head head;
-	int status;
 
 	if ((*frame)->head.w < n || (*frame)->head.h < n)
 		return fail("--bin", "no cell of %zu x %zu fits into %zu x %zu", n, n,

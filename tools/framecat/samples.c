@@ -48,13 +48,12 @@ convert_band(void *arg, size_t item)
 		conversion->row(conversion, y);
 }
 
-/* Fills a new frame of this head, and puts it in place of *frame. Frees the head. */
+/* Fills a new frame of this head, and puts it in place of *frame, where status is 0. Frees the
+ * head. */
 static int
-convert(struct run *run, struct frame **frame, struct frame_head *head,
+convert(struct run *run, struct frame **frame, int status, struct frame_head *head,
     struct conversion *conversion)
 {
-	int status;
-
 	conversion->in = *frame;
 	if (frame_new_if(status, head, &conversion->out) < 0)
 		return -1;
@@ -110,7 +109,7 @@ convert_to_float(struct run *run, struct frame **frame, double invalid)
 	head.type = SAMPLE_FLOAT;
 	if (!isnan(invalid))
 		meta_remove(&head.meta, "invalid");
-	return convert(run, frame, &head, &conversion);
+	return convert(run, frame, 0, &head, &conversion);
 }
 
 /* The number for channel c, of a key that has one number or one per channel. */
@@ -164,10 +163,7 @@ convert_unscale(struct run *run, struct frame **frame)
 		status = move_maximum(&head, conversion.line, true, 0.0);
 	head.type = SAMPLE_FLOAT;
 	remove_keys(&head.meta);
-	if (status == 0)
-		status = convert(run, frame, &head, &conversion);
-	else
-		head_free(&head);
+	status = convert(run, frame, status, &head, &conversion);
 	free(conversion.line);
 	return status;
 }
@@ -256,10 +252,7 @@ convert_encode(struct run *run, struct frame **frame, const struct encoding *enc
 	status = whole ? move_maximum(&head, conversion.line, false, conversion.largest) : 0;
 	if (status == 0 && !isnan(encoding->fill))
 		meta_set_number(&head.meta, "invalid", encoding->fill);
-	if (status == 0)
-		status = convert(run, frame, &head, &conversion);
-	else
-		head_free(&head);
+	status = convert(run, frame, status, &head, &conversion);
 	free(conversion.line);
 	return status;
 }
@@ -474,7 +467,7 @@ convert_colour(struct run *run, struct frame **frame, const struct painting *pai
 	ends[0] = conversion.line->offset;
 	ends[1] = conversion.line->offset + conversion.line->scale;
 	picture_head(*frame, colormap_names[map], ends, &head);
-	status = convert(run, frame, &head, &conversion);
+	status = convert(run, frame, 0, &head, &conversion);
 	free(conversion.line);
 	return status;
 }
@@ -496,7 +489,7 @@ convert_labels(struct run *run, struct frame **frame, const struct painting *pai
 				    (*frame)->head.channel[0], (double)v);
 		}
 	picture_head(*frame, "labels", NULL, &head);
-	return convert(run, frame, &head, &conversion);
+	return convert(run, frame, 0, &head, &conversion);
 }
 
 /* ---- --colormap, and the surroundings of the picture: --bar, --scale-bar, --axes ---- */
@@ -519,8 +512,6 @@ init_labels(struct paint *paint, const struct paint_options *options,
 	for (size_t k = 0; k < 3 && !options->nan.n; k++)
 		paint->painting.nan[k] = 0.5f;
 	memcpy(annotation->nan, paint->painting.nan, sizeof(annotation->nan));
-	annotation->scale_bar = options->scale_bar;
-	annotation->axes = options->axes;
 	return 0;
 }
 
@@ -534,6 +525,9 @@ paint_init(struct paint *paint, const struct paint_options *options,
 
 	if (options->map < 0)
 		return around ? fail_usage(around, "needs --colormap") : 0;
+	annotation->bar = options->bar;
+	annotation->scale_bar = options->scale_bar;
+	annotation->axes = options->axes;
 	if (options->map == PAINT_LABELS)
 		return init_labels(paint, options, range);
 	paint->painting.map = annotation->map = (enum colormap)options->map;
@@ -546,9 +540,6 @@ paint_init(struct paint *paint, const struct paint_options *options,
 	if (range->kind == RANGE_GIVEN)
 		colormap_check_white(annotation->map, "--scale", range->low, range->high);
 	memcpy(annotation->nan, paint->painting.nan, sizeof(annotation->nan));
-	annotation->bar = options->bar;
-	annotation->scale_bar = options->scale_bar;
-	annotation->axes = options->axes;
 	return 0;
 }
 

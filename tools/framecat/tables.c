@@ -65,7 +65,6 @@ tabulate(struct run *run, struct point_table *points)
 {
 	size_t h = points->image->head.h, n = 0;
 	struct frame_head head;
-	int status;
 
 	run_for(run, h, count_points, points);
 	for (size_t y = 0; y < h; y++) {
@@ -150,7 +149,6 @@ static int
 take_rows(struct frame **frame, const size_t *row, size_t n)
 {
 	struct frame *table, *out = NULL;
-	struct frame_head head;
 	int status = frame_to_float(*frame, &table);
 
 	if (status < 0)
@@ -159,7 +157,6 @@ take_rows(struct frame **frame, const size_t *row, size_t n)
 	for (size_t c = 0; status == 0 && c < table->head.c; c++)
 		for (size_t i = 0; i < n; i++)
 			frame_floats(out, c, 0)[i] = frame_floats(table, c, 0)[row[i]];
-	}
 	frame_free(table);
 	if (status < 0)
 		return -1;
@@ -361,10 +358,7 @@ image_head(const struct places *places, const struct frame_head *like, struct fr
 	for (size_t c = 0; c < table->c; c++)
 		if (c != places->column && c != places->row)
 			memcpy(head->channel[n++], table->channel[c], sizeof(*head->channel));
-	if (take_keys(&head->meta, &like->meta) == 0)
-		return 0;
-	head_free(head);
-	return -1;
+	return take_keys(&head->meta, &like->meta);
 }
 
 /* Fills the image: NaN, and the points at their pixels. */

@@ -290,16 +290,6 @@ one_sided(const struct meta *a, const struct meta *b, bool swapped, char *text, 
 	return false;
 }
 
-static bool
-spacings_differ(const struct frame_head *a, const struct frame_head *b)
-{
-	for (size_t i = 0; i < 2; i++)
-		if (a->spacing[i] != b->spacing[i] &&
-		    !(isnan(a->spacing[i]) && isnan(b->spacing[i])))
-			return true;
-	return strcmp(a->unit, b->unit) != 0;
-}
-
 /* Whether two heads' metadata differ (cmd.N and order excepted), and why, in text. */
 static bool
 compare_metadata(const struct frame_head *a, const struct frame_head *b, char *text, size_t size)

@@ -689,7 +689,6 @@ simulated_scene_new_truth(const struct simulated_scene *simulated, struct frame 
 	const struct rig *rig = &simulated->rig;
 	struct frame_head head;
 	char channels[64];
-	int status;
 
 	head_init(&head, rig->w, rig->h, 1, SAMPLE_FLOAT);
 	snprintf(channels, sizeof(channels), "absphase depth x y z mask%s%s",

@@ -293,9 +293,10 @@ plan_vector(struct gauss *gauss, struct gauss_job *job, struct frame_head *out,
 
 /* What becomes of input channel c. A cos takes its sin with it, wherever that is. */
 static void
-plan_channel(struct gauss *gauss, const struct frame_head *in, size_t c, const char *list,
+plan_channel(struct run *run, const struct frame_head *in, size_t c, const char *list,
     struct frame_head *out)
 {
+	struct gauss *gauss = run->priv;
 	const char *name = in->channel[c], *number;
 	char partner[CHANNEL_NAME_SIZE];
 	struct gauss_job *job = &gauss->job[gauss->jobs];
@@ -354,7 +355,7 @@ plan_channels(struct run *run, const struct frame_head *in, struct frame_head *o
 		if (gauss_sigma_plan(gauss, in, c, parameters->on, out, &carried) < 0)
 			return -1;
 		if (!carried)
-			plan_channel(gauss, in, c, parameters->on, out);
+			plan_channel(run, in, c, parameters->on, out);
 	}
 	if (gauss->jobs)
 		return 0;

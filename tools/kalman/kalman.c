@@ -111,7 +111,8 @@ name_sigma(const struct channels *channels, const struct frame_head *in,
  * residual of the phases: they belong to one frame. Those that are not filtered, nor `sigma`,
  * pass. */
 static void
-keep_channels(const struct frame_head *in, struct frame_head *out, struct channels *channels)
+keep_channels(struct run *run, const char *sigma, const struct frame_head *in,
+    struct frame_head *out, struct channels *channels)
 {
 	char base[CHANNEL_NAME_SIZE];
 	bool of_orders = false;
@@ -120,8 +121,6 @@ keep_channels(const struct frame_head *in, struct frame_head *out, struct channe
 	cut_number(channels->name, base);
 	for (size_t i = 0; i < OWNERS; i++)
 		of_orders |= !strcmp(base, owners[i]);
-	free(channels->source);
-	channels->source = must_alloc(in->c + 1, sizeof(*channels->source));
 	for (size_t c = 0; c < in->c; c++) {
 		bool filtered = false;
 
@@ -160,7 +159,7 @@ channels_plan(struct run *run, const char *name, bool use_sigma, const struct fr
 	if (channels->sigma_in != NO_CHANNEL && meta_get(&in->meta, "sigma_frames"))
 		return fail(NULL, "%s is that of values which a filter has mixed over frames (key "
 		    "sigma_frames): filter once, or give --sigma", sigma);
-	keep_channels(in, out, channels);
+	keep_channels(run, sigma, in, out, channels);
 	channels->sigma_out = sigma[0] ? head_channel(out, sigma) : NO_CHANNEL;
 	if (sigma[0])
 		meta_set(&out->meta, "sigma_frames", "kalman");
@@ -709,7 +708,6 @@ end(struct run *run)
 		report(kalman);
 	noise_free(&kalman->noise);
 	free(kalman->scale);
-	free(kalman->channels.source);
 }
 
 const struct stage stage_kalman = {

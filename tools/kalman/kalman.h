@@ -16,7 +16,6 @@ struct channels {
 	size_t sigma_in, sigma_out;	/* NO_CHANNEL: none */
 	bool angle;			/* a wrapped phase */
 	char name[CHANNEL_NAME_SIZE];	/* in messages */
-	size_t *source;			/* for each output channel that of the input; malloced */
 };
 
 #define FRAME_CLOCK_INTERVALS 64	/* whose median is the usual one */

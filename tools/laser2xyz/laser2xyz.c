@@ -61,19 +61,16 @@ static const char *const own_keys[] = { "name", "frame_number", "stage_mm", "sta
 static int
 begin_table(struct joined *joined, const struct frame_head *head)
 {
-	size_t c = head->c;
-
 	if (head_channel(head, "frame") != NO_CHANNEL)
 		return fail("--join", "input has a channel frame already");
 	head_copy(&joined->head, head);
 	joined->begun = true;
 	if (head_add_channels(&joined->head, "frame") < 0)
 		return -1;
-	memcpy(joined->head.channel[c], "frame", 6);
 	for (size_t i = 0; i < sizeof(own_keys) / sizeof(own_keys[0]); i++)
 		meta_remove(&joined->head.meta, own_keys[i]);
 	joined->head.spacing[0] = joined->head.spacing[1] = NAN;
-	joined->rows.c = c + 1;
+	joined->rows.c = joined->head.c;
 	joined->nearest = INFINITY;
 	joined->turned = head->h == 1 && head->w > 1;
 	joined->across = head_is_table(head) || (head->h > 1 && head->w > 1) ? 0 :
@@ -420,7 +417,6 @@ static int
 begin_frame(const struct run *run, const struct frame *in, struct frame **out)
 {
 	const struct priv *priv = run->priv;
-	size_t c = in->head.c;
 	struct frame_head head;
 	int status;
 
@@ -433,7 +429,7 @@ begin_frame(const struct run *run, const struct frame *in, struct frame **out)
 	for (size_t k = 0; k < in->head.c; k++)
 		for (size_t y = 0; y < in->head.h; y++)
 			frame_pass(in, k, *out, k, y);
-	return status;
+	return 0;
 }
 
 static int

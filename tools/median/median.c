@@ -88,12 +88,6 @@ plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 	return 0;
 }
 
-static void
-end(struct run *run)
-{
-	free(((struct median *)run->priv)->source);
-}
-
 const struct stage stage_median = {
 	.name = "median",
 	.summary = "take whole-turn spikes out of an absolute phase",

@@ -139,7 +139,6 @@ keep(struct run *run, const struct neighbours *search, struct frame **cloud)
 	uint32_t *from = must_alloc(search->n, sizeof(*from));
 	size_t kept = 0;
 	struct frame *out = NULL;
-	struct frame_head head;
 	int status;
 
 	for (size_t i = 0; i < search->n; i++)

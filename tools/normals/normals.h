@@ -5,6 +5,7 @@
 
 struct normals {
 	size_t channel[3];		/* x y z; of a depth map all the same */
+	size_t first;			/* of nx ny nz in the output */
 	bool depth;
 	float sign;			/* of the sum of products */
 	float per_column, per_row;	/* depth map: 1 / distance of pixels */

@@ -779,8 +779,6 @@ init(struct run *run)
 static void
 release(struct run *run)
 {
-	struct phasematch *priv = run->priv;
-
 	if (!fail_message())
 		phasematch_note_losses(run);
 }

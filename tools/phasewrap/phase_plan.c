@@ -316,7 +316,8 @@ static int
 describe_edges(const struct capture_set *captures, struct frame_head *out)
 {
 	static const char *const names[] = { "edge", "edge_sigma" };
-	size_t c = out->c, codes = captures->codes;
+	size_t codes = captures->codes;
+	char name[CHANNEL_NAME_SIZE];
 
 	for (size_t i = 0; i < 2 * codes; i++) {
 		snprintf(name, sizeof(name), codes > 1 ? "%s%zu" : "%s", names[i / codes],

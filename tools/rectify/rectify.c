@@ -345,8 +345,6 @@ rectify_floats(struct run *run, const struct rectify *rectify, const struct fram
 {
 	bool two = has_wrapped(rectify), one = in->head.type != SAMPLE_FLOAT;
 	struct frame *planes = NULL;
-	struct frame_head head;
-	int status = 0;
 
 	if ((one || two) && frame_new_named(in->head.w, in->head.h, two ? 2 : 1, SAMPLE_FLOAT, NULL,
 	    &planes) < 0)

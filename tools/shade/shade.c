@@ -61,7 +61,7 @@ surface_jump(struct run *run, const struct mesh *channels, const struct frame *i
 
 	if (frame_to_float(in, &mesh.floats) < 0)
 		return -1;
-	jump_begin(&steps, &mesh);
+	jump_begin(&steps, &mesh, JUMP_PIXELS);
 	run_for(run, JUMP_PIECES, jump_piece, &steps);
 	*jump = jump_end(&steps);
 	frame_free(mesh.floats);
@@ -173,7 +173,6 @@ int
 annotated_new(const struct frame_head *in, size_t w, size_t h, struct frame **picture)
 {
 	struct frame_head head;
-	int status;
 
 	head_init(&head, w, h, 3, SAMPLE_UCHAR);
 	meta_copy(&head.meta, &in->meta);

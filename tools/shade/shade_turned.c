@@ -51,7 +51,6 @@ surface_floats(const struct mesh *mesh, const struct frame *in, struct frame **o
 {
 	size_t w = in->head.w, h = in->head.h;
 	bool lacks = w <= TURNED_LANES_MOST;
-	struct frame_head head;
 	struct frame *floats;
 	int status;
 
@@ -70,7 +69,7 @@ surface_floats(const struct mesh *mesh, const struct frame *in, struct frame **o
 			float *to = frame_floats(*out, c, y);
 
 			memcpy(to, frame_floats(floats, c, y), w * sizeof(*to));
-			for (size_t x = 0; x < head.w; x++)
+			for (size_t x = 0; x < (*out)->head.w; x++)
 				if (x >= w || (c == mesh->point[2] &&
 				    lacks_place(mesh, floats, x, y)))
 					to[x] = NAN;

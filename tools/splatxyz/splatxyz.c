@@ -229,15 +229,6 @@ fill_strips(void *arg, size_t thread)
 	}
 }
 
-static void
-for_all(struct run *run, size_t n, void (*fn)(void *arg, size_t i), void *arg)
-{
-	if (run)
-		run_for(run, n, fn, arg);
-	for (size_t i = 0; i < n && !run; i++)
-		fn(arg, i);
-}
-
 /* Makes room for the points of a set; *rows: of all views. */
 static int
 fit_views(struct splat *splat, size_t threads, const struct splat_source *source, size_t *rows)
@@ -277,10 +268,10 @@ splat_merge(struct splat *splat, struct run *run, const struct splat_source *sou
 
 	if (fit_views(splat, run && run->threads > 1 ? (size_t)run->threads : 1, source, &rows) < 0)
 		return -1;
-	for_all(run, rows, splatxyz_rows()->project, &job);
-	for_all(run, rows, splatxyz_rows()->find_reach, &job);
-	for_all(run, splat->threads, fill_strips, &job);
-	for_all(run, splat->grid.h, splatxyz_rows()->close_holes, &job);
+	run_for(run, rows, splatxyz_rows()->project, &job);
+	run_for(run, rows, splatxyz_rows()->find_reach, &job);
+	run_for(run, splat->threads, fill_strips, &job);
+	run_for(run, splat->grid.h, splatxyz_rows()->close_holes, &job);
 	for (size_t k = 0; k < splat->views; k++) {
 		counts[k] = (struct splat_counts){ 0 };
 		for (size_t y = 0; y < splat->view[k].h; y++) {

@@ -267,6 +267,9 @@ points_per_line(const struct line_points *points, bool columns, const struct lin
 
 	if (frame_new_sized(head, columns ? n : 1, columns ? 1 : n, out) < 0)
 		return -1;
+	for (size_t c = 0; c < POINT_FIELDS; c++)
+		for (size_t i = 0; i < n; i++)
+			frame_floats(*out, c, columns ? 0 : i)[columns ? i : 0] = NAN;
 	for (size_t i = 0; i < points->n; i++) {
 		const struct line_point *p = &points->v[i];
 		float at = floorf((columns ? p->u : p->v) + 0.5f);
@@ -646,12 +649,17 @@ tell(struct run *run, const struct line_image *image, const struct line_points *
 
 /* ---- a frame ---- */
 
-static struct line_plane
-plane_of(const struct frame *frame, size_t c)
+/* A channel of the picture and the background. */
+static void
+take_planes(const struct frame *frame, size_t c, size_t background, struct line_image *image)
 {
-	const struct plane *plane = &frame->plane[c];
+	const struct plane *plane = frame->plane;
 
-	return (struct line_plane){ frame_row(frame, c, 0), plane->stride, plane->type };
+	image->image = (struct line_plane){ frame_row(frame, c, 0), plane[c].stride,
+		plane[c].type };
+	if (background != NO_CHANNEL)
+		image->background = (struct line_plane){ frame_row(frame, background, 0),
+			plane[background].stride, plane[background].type };
 }
 
 /* Thresholds by the image's noise, or as the options have them; the finder takes them. */
@@ -735,9 +743,7 @@ choose_channel(struct run *run, const struct frame *in, struct line_image *image
 	for (size_t c = 0; c < 3; c++) {
 		if (background_of(run, &in->head, c, &priv->background) < 0)
 			return -1;
-		image->image = plane_of(in, c);
-		if (priv->background != NO_CHANNEL)
-			image->background = plane_of(in, priv->background);
+		take_planes(in, c, priv->background, image);
 		if (look_at_channel(run, image, &of[c]) < 0)
 			return -1;
 		usable = of[c].points && !of[c].paired;
@@ -748,7 +754,6 @@ choose_channel(struct run *run, const struct frame *in, struct line_image *image
 	}
 	priv->choice = (size_t)(best - of);
 	priv->chosen = best->points > 0;
-	struct frame_head *head = run_output(run);
 	priv->channel = priv->choice;
 	for (size_t c = 0; c < 3; c++)
 		if (c != priv->choice)
@@ -767,15 +772,14 @@ find(struct run *run, struct frame *in, struct frame **out)
 	const struct parameters *parameters = run->parameters;
 	struct priv *priv = run->priv;
 	struct line_image image = { .w = in->head.w, .h = in->head.h, .dark = parameters->dark };
+	struct frame_head *head = run_output(run);
 	struct line_points points;
 	double strongest;
 	bool made;
 
 	if (priv->colour && !priv->chosen && choose_channel(run, in, &image) < 0)
 		return -1;
-	image.image = plane_of(in, priv->channel);
-	if (priv->background != NO_CHANNEL)
-		image.background = plane_of(in, priv->background);
+	take_planes(in, priv->channel, priv->background, &image);
 	if (!priv->thresholds_set && set_thresholds(run, &image) < 0)
 		return -1;
 	if (run->verbose && priv->automatic && !priv->thresholds_set)

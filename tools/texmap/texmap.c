@@ -131,7 +131,6 @@ channels_keep(const struct frame *in, size_t own, struct frame **kept)
 static int
 channels_begin(const struct frame *kept, double white, struct frame **colours, struct frame **out)
 {
-	static const char *const names[] = { "r", "g", "b" };
 	size_t c = kept->head.c;
 	struct frame_head head;
 	int status;
@@ -190,18 +189,16 @@ picture_plan(struct picture *picture, const struct frame_head *head, size_t own)
 static int
 begin_surface(const struct frame *table, struct frame **surface)
 {
-	static const char *const names[] = { "x", "y", "z" };
-	struct frame_head head;
-	int status;
+	size_t xyz[3];
 
 	if (frame_new_named(table->head.w, 1, 6, SAMPLE_FLOAT, "x y z nx ny nz", surface) < 0)
 		return -1;
 	head_xyz(&table->head, xyz);
 	for (size_t k = 0; k < 6; k++)
 		for (size_t x = 0; x < table->head.w; x++)
-			frame_floats(*surface, k, 0)[x] = k < 3 ? frame_floats(table,
-			    head_channel(&table->head, names[k]), 0)[x] : NAN;
-	return status;
+			frame_floats(*surface, k, 0)[x] =
+			    k < 3 ? frame_floats(table, xyz[k], 0)[x] : NAN;
+	return 0;
 }
 
 /* Draws the discs of all points into the depth buffer. */
@@ -619,9 +616,7 @@ colour(struct run *run, const struct frame *kept, const struct picture *picture,
 
 	view.camera = &camera;
 	status = draw(run, kept, &view, &camera, &visible, &surface);
-	for (size_t k = 0; k < 3; k++)
-		colouring.normal[k] = head_channel(surface ? &surface->head : &kept->head,
-		    (const char *[]){ "nx", "ny", "nz" }[k]);
+	head_three(surface ? &surface->head : &kept->head, "n", "xyz", colouring.normal);
 	if (status == 0) {
 		colouring.counts = must_alloc(colouring_parts(&colouring),
 		    sizeof(*colouring.counts));

@@ -268,5 +268,4 @@ const struct stage stage_undither3 = {
 	.second_example = { "undither3", "three", "fitted", "undither3-fit" },
 	.init = init,
 	.plan = plan,
-	.release = end,
 };

@@ -312,9 +312,8 @@ temporal_output(struct run *run, const struct temporal *temporal, bool all, cons
 	size_t n = temporal->phases ? 2 : 1, made = n + (all ? temporal->phases : 0), own = out->c;
 	double period_px = temporal->phases ? temporal->period_px[temporal->target] :
 	    temporal->cell_px;
-	size_t channels = own + made + meta_words(more);
-	size_t *list = must_alloc(channels, sizeof(*list));
-	char (*names)[CHANNEL_NAME_SIZE] = must_alloc(channels, sizeof(*names));
+	char (*names)[CHANNEL_NAME_SIZE] = must_alloc(own + made + meta_words(more),
+	    sizeof(*names));
 	bool labels = false;
 
 	strcpy(names[0], "absphase");
@@ -377,10 +376,9 @@ temporal_first_px(const struct temporal *temporal, const struct frame_head *head
  * fringe order of the next.
  */
 
-	double period_px;		/* first, to sort by it */
 struct unwrap_signal {
+	double period_px;		/* first, to sort by it */
 	int weight[UNWRAP_PHASES_MOST];	/* of every phase */
-	double period_px;
 };
 
 struct unwrap_sequence {

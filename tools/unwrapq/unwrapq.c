@@ -110,8 +110,7 @@ quality_plan(const struct run *run, const struct frame_head *in, const char *nam
 static int
 make_weights(struct run *run, struct quality *quality, const struct phase_plane *phase)
 {
-	struct frame_head head;
-	int status;
+	const struct frame_head *head = &phase->frame->head;
 
 	frame_free(quality->weights);
 	quality->weights = NULL;
@@ -162,7 +161,7 @@ static void
 unwrapped_write(struct run *run, const struct components *components, const struct frame *in,
     double rad, struct frame *out)
 {
-	struct output output = { passing, components, in, out, rad, 0 };
+	struct output output = { run, components, in, out, rad, 0 };
 	size_t cuts, kept = 0, pixels = 0;
 
 	run_for(run, (in->head.h + OUTPUT_ROWS - 1) / OUTPUT_ROWS, unwrapq_rows()->write_rows,
@@ -233,7 +232,6 @@ unwrap(struct run *run, const struct frame *in, struct frame *out)
 static int
 take_frame(struct run *run, struct frame *in)
 {
-	struct priv *priv = run->priv;
 	struct frame *out = NULL;
 	int status = frame_new(run_output(run), &out);
 

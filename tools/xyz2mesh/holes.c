@@ -52,9 +52,8 @@ keep_vertices(struct frame **vertices, const uint32_t *piece, const uint32_t *si
 		for (size_t v = 0; v < from->head.w; v++)
 			if (size[piece[v]] >= CRUMB_VERTICES)
 				frame_floats(kept, c, 0)[number[v]] = frame_floats(from, c, 0)[v];
-	if (kept)
-		frame_replace(vertices, kept);
-	return kept ? 0 : -1;
+	frame_replace(vertices, kept);
+	return 0;
 }
 
 int

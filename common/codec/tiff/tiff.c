@@ -780,7 +780,6 @@ read_page(struct tiff_reading *reading, struct frame **out)
 {
 	struct frame_head head = { 0 };
 	struct tiff_page page;
-	int status;
 
 	if (read_page_head(reading, &page) < 0 ||
 	    frame_new_if(plan_head(reading, &page, &head), &head, out) < 0)
