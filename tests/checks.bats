@@ -167,6 +167,12 @@ write_frames("none.nrrd", [Frame(a * np.nan, ["phase"])] * 2)'
 	fails 1 "gauss: no frame has a valid pixel" gauss -q none.nrrd -o null:
 	fails 1 "shade: no pixel of the input is valid" shade none.nrrd -o pic%d.png	# black, and written
 	[ -s pic1.png ]
+	py 'a = np.full((4, 20, 30), np.nan, "f4"); a[3] = 50	# a surface without a point, however bright
+write_frames("bright.nrrd", Frame(a, ["x", "y", "z", "texture"]))'
+	for tool in shade "shade --view 30,20" normals; do
+		# shellcheck disable=SC2086
+		fails 1 "no pixel of the input is valid" $tool bright.nrrd -o bright-out%d.nrrd
+	done
 	stream none
 	fails 1 "phasewrap: no pixel of phase is valid, though the input has some" phasewrap -n 6 -p 40 --min-amplitude 200 f.nrrd -o null:
 	need_gpu

@@ -19,6 +19,8 @@ nothing_new() {
 @test "errors: options that do not exist, lack a value or have one too many" {
 	fails 2 "median: --nonsense: unknown or ambiguous option, see --help" median --nonsense in.nrrd
 	fails 2 "median: --v: unknown or ambiguous option" median --v in.nrrd
+	fails 2 "median: a chain of stages begins with the word fringepipe: fringepipe median ... , gauss ..." \
+		median in.nrrd , gauss -n 3
 	fails 2 "median: -Z: unknown option, see --help" median -Z in.nrrd
 	fails 2 "median: -Z: unknown option" median -qZ in.nrrd
 	fails 2 "median: -Z: unknown option" median in.nrrd -Z
@@ -81,6 +83,7 @@ nothing_new() {
 	fails 2 "fringepipe: in.nrrd: no such stage" fringepipe in.nrrd , median
 	fails 2 "fringepipe: median,: no such stage: put a blank before the comma" fringepipe median, median
 	fails 2 "fringepipe: in.nrrd,: blank before the comma" fringepipe median in.nrrd, median
+	fails 2 "fringepipe: in.nrrd,: blank before the comma" fringepipe median in.nrrd, shade --view 3,4
 	fails 2 "median: takes its input from the stage before, not from 'two.nrrd'" \
 		fringepipe median in.nrrd , median two.nrrd
 	fails 2 "fringepipe: frameplot: gives no frames, so it can only be the last stage" \
@@ -468,6 +471,7 @@ PY
 		phase2depth --ref ideal --ref-plane 0,0,0 -c 1 <(framecat --set channels=image in.nrrd)
 	fails 1 "fringepipe: phase2depth: input has no channel absphase, only: depth" fringepipe median in.nrrd , \
 		framecat --set channels=depth , phase2depth --ref ideal --ref-plane 0,0,0 -c 1 -o out.nrrd
+	fails 1 "fringepipe: unwrap2f: input has no channel phase or phase1, only: " fringepipe median in.nrrd , unwrap2f
 }
 
 @test "errors: a result without a valid pixel, out of an input that has some, is told once" {

@@ -38,6 +38,9 @@ write_frames("in.nrrd", [Frame(a, ["absphase"]), Frame(a + 5, ["absphase"])])'
 	frameplot -x 7 --range 0,200 in.nrrd -o column.svg -l one,two -t title
 	frameplot --from 0,0 --to 40,40 -c absphase --range 0,250 in.nrrd -o oblique.svg
 	frameplot -D --range 0,10 -r 3 in.nrrd -o difference.svg -s 900x600
+	frameplot --panels --range 0,200 -x 7 in.nrrd -o panels.svg
+	fails 1 "a difference needs two frames" eval 'framecat --frames 0 in.nrrd | frameplot --panels -o x.svg'
+	fails 2 "--panels and --abscissa are for curves" frameplot --map --panels in.nrrd -o x.svg
 	# cairo leaves out points on a straight line, so each is compared at its place
 	py "$curves"'
 def check(c, top, bottom, right, length, low, high, want):
@@ -49,6 +52,9 @@ one, two = curves("column.svg")
 check(one, 33.8, BOTTOM, RIGHT, 40, 0, 200, lambda t: 14 + 3 * t)	# the title takes room
 check(two, 33.8, BOTTOM, RIGHT, 40, 0, 200, lambda t: 19 + 3 * t)
 check(curves("oblique.svg")[0], TOP, BOTTOM, RIGHT, 40 * 2 ** .5, 0, 250, lambda t: 5 * t / 2 ** .5)
+upper, lower = curves("panels.svg")	# the first frame is drawn wider
+check(upper, TOP, 216.8, RIGHT, 40, 0, 200, lambda t: 19 + 3 * t)
+check(lower, 255.8, BOTTOM, RIGHT, 40, 4.5, 5.5, lambda t: 5 + 0 * t)
 check(curves("difference.svg")[0], TOP, 546, 878, 60, 0, 10, lambda t: 5 + 0 * t)'
 }
 
@@ -339,8 +345,8 @@ write_frames("texture.nrrd", Frame(np.zeros((3, 9), "f4"), ["texture"]))'
 	framecat --points in.nrrd -o table.csv
 	fails 2 "--map: draws the whole image" frameplot --map -r 1 in.nrrd -o x.png
 	fails 2 "--map: draws the whole image" frameplot --map --from 1,1 --to 2,2 in.nrrd -o x.png
-	fails 2 "--map: --labels and --abscissa are for curves" frameplot --map -l a in.nrrd -o x.png
-	fails 2 "--map: --labels and --abscissa are for curves" frameplot --map --abscissa points in.nrrd -o x.png
+	fails 2 "--map: --labels, --panels and --abscissa are for curves" frameplot --map -l a in.nrrd -o x.png
+	fails 2 "--map: --labels, --panels and --abscissa are for curves" frameplot --map --abscissa points in.nrrd -o x.png
 	fails 2 "--map: draws one channel, not depth,z" frameplot --map -c depth,z in.nrrd -o x.png
 	fails 2 "--colormap: needs --map" frameplot --colormap gray in.nrrd -o x.png
 	fails 2 "--nan-colour: needs --map" frameplot --nan-colour 1,2,3 in.nrrd -o x.png

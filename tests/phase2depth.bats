@@ -332,6 +332,44 @@ expect(np.isnan(b["depth"]) | ~(ok & (z < -0.501)))' $size
 	done
 }
 
+@test "phase2depth: --ref-roi: the plane of a wall in view, in each frame, without its strays" {
+	py '
+rng = np.random.default_rng(3)
+y, x = np.mgrid[:60, :80].astype(float)
+frames, depths = [], []
+for a, b, c in (20, 0.3, -0.05), (-4, -0.2, 0.11):
+	depth = np.where((x > 30) & (y > 20), 0.4 * (1 + 0.01 * x), 0)
+	phase = a + b * x + c * y + depth / 0.4 + rng.normal(0, 0.01, x.shape)
+	phase[3, 5:9] += 40; phase[7, 2] = np.nan		# strays of the wall, and a hole
+	depth[3, 5:9] += 16; depth[7, 2] = np.nan
+	frames.append(Frame(phase.astype("f4"), ["absphase"])); depths.append(depth)
+write_frames("in.nrrd", frames); np.save("depths.npy", depths)
+bent = frames[0].pixels.copy(); bent[0] += 0.002 * (x - 40) ** 2
+write_frames("bent.nrrd", Frame(bent, ["absphase"]))
+write_frames("hole.nrrd", Frame(np.where(x < 30, np.nan, bent[0]).astype("f4"), ["absphase"]))'
+	wall=(phase2depth --ref-roi 0,0,80,20 -c 0.4)
+	silent "${wall[@]}" in.nrrd -o out.nrrd
+	py '
+for f, want in zip(read_frames("out.nrrd"), np.load("depths.npy"), strict=True):
+	off = f["depth"] - want
+	expect(np.isnan(off).sum() == 1 and np.nanmax(np.abs(off)) < 0.4 * 0.055, np.nanmax(np.abs(off)))
+	expect(abs(np.nanmean(off)) < 0.4 * 0.001, np.nanmean(off))'
+	for j in 1 5; do "${wall[@]}" -j $j in.nrrd | cmp - out.nrrd; done
+	[ "$("${wall[@]}" -v in.nrrd -o null: 2>&1 | grep -c 'off that by 0\.0')" = 2 ]
+	fails 0 "--ref-roi: the phase there is off a plane by 0.95 rad (rms): is it one flat wall?" "${wall[@]}" bent.nrrd -o null:
+	fails 1 "--ref-roi: has no pixels with a phase that lie on a plane" phase2depth --ref-roi 0,0,29,60 -c 1 hole.nrrd
+	fails 1 "--ref-roi: has no pixels with a phase that lie on a plane" phase2depth --ref-roi 40,0,1,60 -c 1 in.nrrd
+	fails 1 "--ref-roi: leaves the image of 80 x 60" phase2depth --ref-roi 60,0,21,60 -c 1 in.nrrd
+	for wrong in 0,0,5 0,0,0,5 0.5,0,5,5 -1,0,5,5; do
+		fails 2 "--ref-roi: " phase2depth --ref-roi=$wrong -c 1 in.nrrd
+	done
+	fails 2 "--ref-roi: finds the plane of an absolute phase: it cannot go with" phase2depth --ref in.nrrd --ref-roi 0,0,5,5 -c 1 in.nrrd
+	fails 2 "--ref-roi: gives depth over a reference plane" phase2depth --calib c.json --ref-roi 0,0,5,5 in.nrrd
+	need_gpu
+	"${wall[@]}" -d gpu in.nrrd -o gpu.nrrd
+	framecmp --max 1e-5 gpu.nrrd out.nrrd
+}
+
 @test "phase2depth: the ideal plane, from options and from keys, with a crop" {
 	py '
 y, x = np.mgrid[:30, :700].astype(float)
@@ -726,7 +764,7 @@ write_frames("two.nrrd", Frame(np.zeros((2, 3, 3), "f4"), ["a", "b"]))'
 	fails 2 "--origin: must be two numbers, not 1" phase2depth --calib c.json --origin 1 in.nrrd
 	fails 2 "--projector: must be two numbers, not 1" phase2depth --calib c.json --projector 9 in.nrrd
 	fails 1 "the fringe period is not known: say --period PX" phase2depth --calib c.json in.nrrd
-	fails 1 "the reference plane is not known: say --ref-plane" phase2depth -r ideal in.nrrd
+	fails 1 "the reference plane is not known: say --ref FILE" phase2depth -r ideal in.nrrd
 	fails 1 "depth per radian is not known: say --c" phase2depth --ref in.nrrd in.nrrd
 	fails 1 "input has no channel absphase" phase2depth --calib c.json other.nrrd
 	fails 1 "big.nrrd: is 4 x 4, the input is 3 x 3" phase2depth --ref big.nrrd -c 1 in.nrrd

@@ -17,6 +17,13 @@ def one(picture, text, scale=1, upright=False):
 	return found[0]
 '
 
+# Letters of the built-in font, which tests/labels.py reads: a library that is none hides cairo. frameplot fails.
+built_in_font() {
+	mkdir -p hidden
+	: >hidden/libcairo.so.2
+	export LD_LIBRARY_PATH=$PWD/hidden
+}
+
 # ramp FILE W H LOW HIGH CHANNEL [KEY=VALUE ...]: a channel that grows from column to column.
 ramp() {
 	py '
@@ -62,6 +69,7 @@ for f in read_frames("turbo.nrrd"):
 }
 
 @test "pictures: --bar: the picture is untouched, colours and numbers of the bar are its own" {
+	built_in_font
 	ramp in.nrrd 320 240 0 10 z length_unit=mm origin_px='7 8'
 	framecat --colormap viridis --scale 0,10 in.nrrd -o plain.nrrd
 	framecat --colormap viridis --scale 0,10 --bar in.nrrd -o bar.nrrd
@@ -93,6 +101,7 @@ u, v = one(phase.pixels, "NaN"); expect(phase.pixels[:, v + 3, u - 10] == [9, 8,
 }
 
 @test "pictures: --axes in pixels and by spacings, --scale-bar by spacings and by points" {
+	built_in_font
 	ramp in.nrrd 320 240 0 1 image
 	framecat --colormap gray --axes in.nrrd -o px.nrrd
 	py '
@@ -141,6 +150,7 @@ expect(abs(pixels - 50 * scale) < 1.5, pixels, scale)'
 }
 
 @test "pictures: tiny, wide, high, empty and even frames: labels are whole and frames of a stream alike" {
+	built_in_font
 	py '
 def points(w, h):
 	y, x = np.mgrid[:h, :w].astype("f4")
@@ -186,6 +196,7 @@ expect(len(find(p[3], "5 mm")) == 0, "a length where nothing is known")'
 }
 
 @test "pictures: shade: unlit and softly lit colours lead back to the depth, NaN has its own colour" {
+	built_in_font
 	py '
 y, x = np.mgrid[:90, :130].astype("f4")
 z = 12 * np.sin(x / 20) * np.cos(y / 15); z[20:30, 40:60] = np.nan; z[25, 50] = 3
@@ -233,6 +244,26 @@ expect(m[:, 60:70, 40:60] == np.array([200, 0, 200])[:, None, None]); expect(m[:
 expect(read_frame("turbo-bar.nrrd").meta["colormap_range"] == "-13 13")
 f = read_frame("away-bar.nrrd"); expect(f.meta["colormap_range"] == "13 -13")
 expect(one(f.pixels, "-13.0")[1] + 50 < max(v for u, v in find(f.pixels, "13.0")), "the nearest is on top")'
+}
+
+@test "pictures: letters of plots take the room of the built-in ones, and as much ink" {
+	if ! command -v frameplot >/dev/null; then skip "built without cairo"; fi
+	fringesim -s 320x240 --truth truth.nrrd -o captures.nrrd
+	draw() { framecat -c depth --colormap gray --bar --axes --scale-bar truth.nrrd -o "$1"; }
+	draw plots.nrrd
+	built_in_font
+	draw built_in.nrrd
+	py "$reader"'
+a, b = read_frame("plots.nrrd"), read_frame("built_in.nrrd")
+expect(a.pixels.shape == b.pixels.shape and place(a) == place(b)); expect(cut(a) == cut(b))
+x, y, w, h = place(a)
+ink = [255 - f.pixels[0].astype(int) for f in (a, b)]
+for i in ink: i[y:y + h, x:x + w] = 0
+left, right, below = slice(0, x - 4), slice(x + w + 30, None), slice(y + h + 4, None)
+for part in ((slice(None), left), (slice(None, y + h), right), (below, slice(x, x + w))):
+	new, old = (i[part].sum() for i in ink)
+	expect(0.5 * old < new < 1.5 * old, part, new, old)
+expect(len(np.unique(a.pixels[0, :, :x - 4])) > 20, "letters have smooth edges")'
 }
 
 @test "pictures: with bars or not, threads and devices change nothing" {

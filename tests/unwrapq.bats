@@ -154,7 +154,7 @@ expect(f.meta["phase_anchor"] == "ref", f.meta)'
 			phase2depth --ref $ref -c 1 relative.nrrd
 	done
 	for file in relative again; do
-		fails 1 "absphase is known up to whole turns only: --anchor or a marker makes it absolute" \
+		fails 1 "absphase is known up to whole turns only: unwrapq --anchor X,Y,RAD or a marker makes it absolute" \
 			phase2depth --ref ideal --ref-plane 1,0,0 -c 1 $file.nrrd
 	done
 	unwrapq --anchor 1,1,0 in.nrrd -o anchored.nrrd 2>warnings

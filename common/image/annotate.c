@@ -1,5 +1,6 @@
 /*
- * Labels on images, drawn with a built-in font: colour bars, ticks and text on a canvas of pixels.
+ * Labels on images: colour bars, ticks and text on a canvas of pixels. Letters are those of plots,
+ * drawn by cairo, or of a built-in font where cairo is missing; the room for both is the same.
  */
 #include "image/annotate.h"
 
@@ -7,6 +8,9 @@
 #include <stdio.h>
 
 #include "base/process.h"
+#ifdef WITH_CAIRO
+#include "image/drawing.h"
+#endif
 
 #define FONT_WIDTH 5
 #define FONT_HEIGHT 7
@@ -157,7 +161,7 @@ struct canvas_place {
 	ptrdiff_t x, y;
 };
 
-enum canvas_align { CANVAS_LEFT, CANVAS_CENTRE, CANVAS_RIGHT };
+enum canvas_align { CANVAS_LEFT, CANVAS_CENTRE, CANVAS_RIGHT, CANVAS_UPRIGHT };
 
 static ptrdiff_t
 within(ptrdiff_t v, size_t end)
@@ -194,48 +198,75 @@ canvas_outline(struct frame *frame, struct canvas_place at, size_t w, size_t h, 
 	canvas_fill(frame, right, thick, h, rgb);
 }
 
-/* Pixels that a text takes along its line. */
-static size_t
-canvas_text_width(size_t scale, const char *text)
-{
-	size_t n = font_length(text);
+/* A line of text: rows of w pixels, each a share of 255 that ink covers. */
+struct letters {
+	size_t w, h, margin;	/* the margin lies above a digit, and below */
+	unsigned char *cover;
+};
 
-	return n ? scale * (n * FONT_ADVANCE - (FONT_ADVANCE - FONT_WIDTH)) : 0;
-}
-
-/* Where the pixel of column i and row j of a line of text lies. */
-static struct canvas_place
-place(struct canvas_place at, bool upright, ptrdiff_t scale, ptrdiff_t i, ptrdiff_t j)
+static struct letters
+letters_of_built_in(size_t scale, const char *text)
 {
-	if (upright)
-		return (struct canvas_place){ at.x + scale * j, at.y - scale * (i + 1) };
-	return (struct canvas_place){ at.x + scale * i, at.y + scale * j };
-}
-
-static void
-draw_text(struct frame *frame, struct canvas_place at, bool upright, size_t scale,
-    const unsigned char rgb[3], const char *text)
-{
+	size_t w = font_length(text) * FONT_ADVANCE * scale, h = FONT_HEIGHT * scale;
+	struct letters letters = { w, h, 0, must_alloc(h, w + 1) };
 	const uint8_t *glyph;
 
-	for (ptrdiff_t left = 0; (glyph = font_next(&text)); left += FONT_ADVANCE)
-		for (int j = 0; j < FONT_HEIGHT; j++)
-			for (int i = 0; i < FONT_WIDTH; i++)
-				if (glyph[j] >> (FONT_WIDTH - 1 - i) & 1)
-					canvas_fill(frame, place(at, upright, (ptrdiff_t)scale,
-					    left + i, j), scale, scale, rgb);
+	for (size_t left = 0; (glyph = font_next(&text)); left += FONT_ADVANCE * scale)
+		for (size_t y = 0; y < h; y++)
+			for (size_t x = 0; x < FONT_WIDTH * scale; x++)
+				if (glyph[y / scale] >> (FONT_WIDTH - 1 - x / scale) & 1)
+					letters.cover[y * w + left + x] = 255;
+	return letters;
 }
 
-/* A line of text in letters of FONT_HEIGHT times `scale` pixels; `at` is the top of its left end,
- * middle or right end. */
+static struct letters
+letters_of(size_t scale, const char *text)
+{
+#ifdef WITH_CAIRO
+	struct letters letters = { .h = (FONT_HEIGHT + 6) * scale, .margin = 3 * scale };
+
+	letters.cover = drawing_letters(text, FONT_HEIGHT * scale, letters.margin,
+	    font_length(text) * FONT_ADVANCE * scale + FONT_ADVANCE * scale / 2, &letters.w);
+	if (letters.cover)
+		return letters;
+#endif
+	return letters_of_built_in(scale, text);
+}
+
+/* Inks a pixel, if it is on the canvas. */
+static void
+canvas_blend(struct frame *frame, ptrdiff_t x, ptrdiff_t y, const unsigned char rgb[3],
+    unsigned cover)
+{
+	if (x < 0 || y < 0 || (size_t)x >= frame->head.w || (size_t)y >= frame->head.h)
+		return;
+	for (size_t k = 0; k < 3; k++) {
+		unsigned char *p = (unsigned char *)frame_row(frame, k, (size_t)y) + x;
+
+		*p = (unsigned char)((*p * (255 - cover) + rgb[k] * cover + 127) / 255);
+	}
+}
+
+/* A line of text with digits of FONT_HEIGHT times `scale` pixels; `at` is the top of its left end,
+ * middle or right end; of an upright line, which is read from below, of its middle. */
 static void
 canvas_text(struct frame *frame, struct canvas_place at, enum canvas_align align, size_t scale,
     const unsigned char rgb[3], const char *text)
 {
-	ptrdiff_t width = (ptrdiff_t)canvas_text_width(scale, text);
+	struct letters letters = letters_of(scale, text);
+	ptrdiff_t left = align == CANVAS_LEFT ? 0 : align == CANVAS_RIGHT ? (ptrdiff_t)letters.w :
+	    (ptrdiff_t)letters.w / 2;
 
-	at.x -= align == CANVAS_LEFT ? 0 : align == CANVAS_RIGHT ? width : width / 2;
-	draw_text(frame, at, false, scale, rgb, text);
+	for (size_t y = 0; y < letters.h; y++)
+		for (size_t x = 0; x < letters.w; x++) {
+			ptrdiff_t along = (ptrdiff_t)x - left;
+			ptrdiff_t down = (ptrdiff_t)y - (ptrdiff_t)letters.margin;
+
+			canvas_blend(frame, at.x + (align == CANVAS_UPRIGHT ? down : along),
+			    at.y + (align == CANVAS_UPRIGHT ? -along : down), rgb,
+			    letters.cover[y * letters.w + x]);
+		}
+	free(letters.cover);
 }
 
 #define MOST 1000		/* ticks */
@@ -604,9 +635,8 @@ draw_axis(struct frame *frame, const struct layout *layout, int axis)
 	middle = (ptrdiff_t)most(axis ? layout->h : layout->w, strlen(layout->title[axis]) *
 	    layout->letter) / 2;
 	if (axis)
-		draw_text(frame, (struct canvas_place){ 4 * s, layout->picture.y + middle +
-		    (ptrdiff_t)canvas_text_width(layout->scale, layout->title[1]) / 2 }, true,
-		    layout->scale, ink, layout->title[1]);	/* read from below */
+		canvas_text(frame, (struct canvas_place){ 4 * s, layout->picture.y + middle },
+		    CANVAS_UPRIGHT, layout->scale, ink, layout->title[1]);
 	else
 		canvas_text(frame, (struct canvas_place){ x + middle, bottom + 11 * s + line },
 		    CANVAS_CENTRE, layout->scale, ink, layout->title[0]);

@@ -30,6 +30,72 @@ libcairo_load(void)
 	return library_load(&library);
 }
 
+/* ---- letters on a picture ---- */
+
+static void
+choose_face(cairo_t *cr, double size)
+{
+	libcairo.select_font_face(cr, "sans-serif", CAIRO_FONT_SLANT_NORMAL,
+	    CAIRO_FONT_WEIGHT_NORMAL);
+	libcairo.set_font_size(cr, size);
+}
+
+/* The size of letters of which digits are so high, less where a text would be wider than `most`;
+ * *w: its width then. 0: there is no font. */
+static double
+fit_letters(const char *text, size_t height, size_t most, size_t *w)
+{
+	cairo_surface_t *surface = libcairo.image_surface_create(CAIRO_FORMAT_A8, 1, 1);
+	cairo_t *cr = libcairo.create(surface);
+	cairo_text_extents_t digit, all;
+	double size = 100;
+
+	choose_face(cr, size);
+	libcairo.text_extents(cr, "0", &digit);
+	libcairo.text_extents(cr, text, &all);
+	size *= fmin((double)height / digit.height, (double)most / all.x_advance);
+	*w = (size_t)ceil(all.x_advance * size / 100);
+	if (libcairo.status(cr) != CAIRO_STATUS_SUCCESS || !isfinite(size))
+		size = 0;
+	libcairo.destroy(cr);
+	libcairo.surface_destroy(surface);
+	return size;
+}
+
+unsigned char *
+drawing_letters(const char *text, size_t height, size_t margin, size_t most, size_t *w)
+{
+	size_t h = height + 2 * margin, stride;
+	unsigned char *letters = NULL;
+	cairo_surface_t *surface;
+	cairo_t *cr;
+	double size;
+
+	if (libcairo_load() < 0) {
+		fail_clear();
+		return NULL;
+	}
+	size = fit_letters(text, height, most, w);
+	if (!(size > 0) || *w == 0)
+		return NULL;
+	surface = libcairo.image_surface_create(CAIRO_FORMAT_A8, (int)*w, (int)h);
+	cr = libcairo.create(surface);
+	choose_face(cr, size);
+	libcairo.move_to(cr, 0, (double)(margin + height));
+	libcairo.show_text(cr, text);
+	if (libcairo.status(cr) == CAIRO_STATUS_SUCCESS) {	/* it has limits of its own */
+		libcairo.surface_flush(surface);
+		letters = must_alloc(h, *w);
+		stride = (size_t)libcairo.image_surface_get_stride(surface);
+		for (size_t y = 0; y < h; y++)
+			memcpy(letters + y * *w, libcairo.image_surface_get_data(surface) +
+			    y * stride, *w);
+	}
+	libcairo.destroy(cr);
+	libcairo.surface_destroy(surface);
+	return letters;
+}
+
 /* ---- files ---- */
 
 static bool
@@ -142,9 +208,7 @@ drawing_begin(cairo_t *cr)
 {
 	libcairo.set_source_rgb(cr, 1, 1, 1);
 	libcairo.paint(cr);
-	libcairo.select_font_face(cr, "sans-serif", CAIRO_FONT_SLANT_NORMAL,
-	    CAIRO_FONT_WEIGHT_NORMAL);
-	libcairo.set_font_size(cr, FONT);
+	choose_face(cr, FONT);
 }
 
 void

@@ -21,7 +21,7 @@
 	X(set_dash) X(set_font_size) X(set_line_cap) X(set_line_join) X(set_line_width) \
 	X(set_source_rgb) X(set_source_rgba) X(set_source_surface) X(show_text) X(status) \
 	X(status_to_string) X(stroke) X(surface_destroy) X(surface_finish) \
-	X(surface_mark_dirty) X(surface_status) X(surface_write_to_png_stream) \
+	X(surface_flush) X(surface_mark_dirty) X(surface_status) X(surface_write_to_png_stream) \
 	X(svg_surface_create_for_stream) X(text_extents) X(translate)
 
 struct libcairo {
@@ -54,6 +54,12 @@ struct drawing {
 	const void *arg;
 	size_t w, h;				/* points (SVG, PDF), pixels (PNG) */
 };
+
+/* The letters of a text with digits of this height, in pixels, as shares of 255 that ink covers:
+ * rows of *w pixels from `margin` above a digit to `margin` below it. In smaller letters where the
+ * text would be wider than `most`. NULL where cairo or a font is missing. The caller frees them. */
+unsigned char *drawing_letters(const char *text, size_t height, size_t margin, size_t most,
+    size_t *w);
 
 /* Has a path one of the suffixes that drawing_save() takes: .svg, .png, .pdf? */
 bool drawing_takes(const char *path);

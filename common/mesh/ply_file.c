@@ -417,7 +417,7 @@ find_vertices(struct cloud *cloud, size_t *vertex)
 			*vertex = i;
 		else if (ply->element[i].kind != PLY_OTHER && ply->element[i].count)
 			return fail(ply->path, "is a mesh, and only points are read of PLY files: "
-			    "mesh2depth reads meshes");
+			    "mesh2depth reads meshes, framecat --points writes points");
 	}
 	if (*vertex == ply->elements)
 		return fail(ply->path, "header has no element vertex");

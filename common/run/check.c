@@ -49,13 +49,28 @@ look(bool *seen, const struct frame *frame, size_t c, size_t channels, size_t y0
 		__atomic_store_n(seen, true, __ATOMIC_RELAXED);
 }
 
+/* A surface without a point is none, however bright its pixels are. */
+static const char *const surface_names[] = { "x", "depth", "z", "height", NULL };
+static const char *const brightness_names[] = { "texture", "modulation", "r", "g", "b", NULL };
+
+static bool
+is_one_of(const char *name, const char *const *names)
+{
+	while (*names && strcmp(*names, name))
+		names++;
+	return *names;
+}
+
 static void
 look_at_input(struct all_invalid *seen, const struct frame *in, size_t own, size_t y0, size_t y1)
 {
 	if (in->head.type != SAMPLE_FLOAT)	/* only the stage knows which of these are valid */
 		__atomic_store_n(&seen->whole, true, __ATOMIC_RELAXED);
 	look(&seen->in, in, 0, 1, y0, y1);
-	look(&seen->others, in, 1, own, y0, y1);
+	for (size_t c = 1; c < own; c++)
+		if (!is_one_of(in->head.channel[0], surface_names) ||
+		    !is_one_of(in->head.channel[c], brightness_names))
+			look(&seen->others, in, c, c + 1, y0, y1);
 }
 
 void

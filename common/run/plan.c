@@ -128,6 +128,17 @@ check_table(const struct link *link, const struct frame_head *head)
 	    "input is a table of %zu points, not an image", points);
 }
 
+/* In a chain a stage's message begins with its name, as its warnings do. */
+static void
+name_stage(const struct link *link)
+{
+	size_t n = strlen(link->title);
+
+	if (n && fail_message() && (strncmp(fail_message(), link->title, n) ||
+	    fail_message()[n] != ':') && !fail_is_memory())
+		fail_prefix(link->title);
+}
+
 /* The plan stays, but the table has another number of rows. */
 static int
 take_points(struct link *link, const struct frame_head *head)
@@ -184,6 +195,8 @@ plan_link(struct link *link, const struct frame_head *head)
 	checks_begin_plan(link);
 	before = warn_stage(link->title);
 	status = stage->plan ? stage->plan(&link->run, &link->in, &link->out) : 0;
+	if (status < 0)
+		name_stage(link);
 	warn_stage(before);
 	if (status == 0 && link->run.body->rows)
 		meta_append_command(&link->out.meta, link->command);
@@ -231,6 +244,8 @@ survey(struct link *link, const struct frame *in)
 	second_inputs_lend(link, view.plane + in->head.c);
 	before = warn_stage(link->title);
 	status = link->run.body->survey(&link->run, &view);
+	if (status < 0)
+		name_stage(link);
 	warn_stage(before);
 	free(view.plane);
 	return status;

@@ -513,14 +513,17 @@ parse_stage(struct chain *chain, struct runner_options *options, struct runner_o
 	if (!stage)
 		return -1;
 	link = setup_add_link(chain, stage);
+	/* before the options: those of the next stage would be unknown */
+	for (int i = 1; i + 1 < words; i++) {
+		size_t n = strlen(word[i]);
+
+		if (n > 1 && word[i][n - 1] == ',' && stage_find(word[i + 1]))
+			return fail_usage(word[i], "blank before the comma");
+	}
 	if (opt_parse(link_options(stage), link->run.parameters, setup_options, own, words, word,
 	    &first) < 0)
 		return -1;
 	for (int i = first; i < words; i++) {
-		size_t n = strlen(word[i]);
-
-		if (n > 1 && word[i][n - 1] == ',')
-			return fail_usage(word[i], "blank before the comma");
 		if (*word[i] == ',' && stage_find(word[i] + 1))
 			return fail_usage(word[i], "blank behind the comma");
 		if (stage_find(word[i]) && access(word[i], F_OK) < 0)

@@ -145,6 +145,17 @@ answer(const struct runner_options *options, const struct stage *stage)
 	return true;
 }
 
+/* A comma before another stage's name is how a chain goes on. */
+static int
+check_no_chain(const char *name, int argc, char **argv)
+{
+	for (int i = 1; i + 1 < argc; i++)
+		if (!strcmp(argv[i], ",") && stage_find(argv[i + 1]))
+			return fail_usage(NULL, "a chain of stages begins with the word fringepipe: "
+			    "fringepipe %s ... , %s ...", name, argv[i + 1]);
+	return 0;
+}
+
 int
 stage_main(const char *name, int argc, char **argv)
 {
@@ -162,7 +173,8 @@ stage_main(const char *name, int argc, char **argv)
 		return close_standard_output(conclude(&chain, -1, writes_stream()));
 	fail_set_program(stage->name);
 	link = setup_add_link(&chain, stage);
-	if (opt_parse(link_options(stage), link->run.parameters, setup_options, &options, argc,
+	if (check_no_chain(stage->name, argc, argv) == 0 &&
+	    opt_parse(link_options(stage), link->run.parameters, setup_options, &options, argc,
 	    argv, &first) == 0) {
 		if (answer(&options, stage))
 			return close_standard_output(conclude(&chain, 0, false));

@@ -200,12 +200,10 @@ check_limits(struct comparison *of, const struct compare_limits *limits, FILE *l
 static bool
 check_bits(const struct comparison *of, const struct compare_limits *limits, FILE *line)
 {
-	size_t bits = of->bits;
+	size_t nan = of->only_a + of->only_b;	/* told behind this, by compare_judge() */
 
-	if (limits->nan == COMPARE_NAN_IGNORE)
-		bits -= of->only_a + of->only_b;
-	fprintf(line, ", %zu of %zu samples differ, max %.6g", bits, of->n, of->max);
-	return bits == 0;
+	fprintf(line, ", %zu of %zu samples differ, max %.6g", of->bits - nan, of->n, of->max);
+	return of->bits == (limits->nan == COMPARE_NAN_IGNORE ? nan : 0);
 }
 
 bool

@@ -26,6 +26,7 @@ static const struct opt options[] = {
 	{ 0, "abscissa", "WORD", OPT_WORD, AT(abscissa), "pixels", 0, 0, NULL,
 	    "level axis by pixels and their spacings, or by the points x y", abscissas },
 	FLAG_ROW('D', "difference", difference, "plot each frame minus the first one"),
+	FLAG_ROW(0, "panels", panels, "two plots: the curves, and below them their differences"),
 	{ 0, "range", "LOW,HIGH", OPT_NUMBERS, AT(range), NULL, 0, 0, NULL,
 	    "range of the upright axis, or of the colours of --map" },
 	FLAG_ROW(0, "map", map, "draw the channel as an image, with its statistics"),
@@ -75,9 +76,16 @@ struct plot_curve {
 struct plot {
 	const char *title, *x_label, *y_label;	/* NULL: none */
 	double y_low, y_high;			/* both NaN: from the curves */
-	size_t w, h;				/* points (SVG, PDF), pixels (PNG) */
+	double top, right, bottom;		/* of the axes: points (SVG, PDF), pixels (PNG) */
 	const struct plot_curve *curve;
-	size_t curves;
+	size_t curves, first_colour;
+	size_t wide;		/* the first curves are, as others may cover them */
+};
+
+/* One plot, or two above each other, which have the level axis of the first. */
+struct page {
+	struct plot plot[2];
+	size_t plots;
 };
 
 /* Colours that differ also for the colour-blind (Okabe and Ito). */
@@ -161,8 +169,8 @@ draw_curve(const struct plot *plot, const struct axes *axes, size_t c)
 	const struct plot_curve *curve = &plot->curve[c];
 	bool pen_down = false;
 
-	use_colour(axes->cr, c);
-	libcairo.set_line_width(axes->cr, 1.3);
+	use_colour(axes->cr, plot->first_colour + c);
+	libcairo.set_line_width(axes->cr, c < plot->wide ? 3.5 : 1.3);
 	libcairo.set_line_join(axes->cr, CAIRO_LINE_JOIN_ROUND);
 	libcairo.set_line_cap(axes->cr, CAIRO_LINE_CAP_ROUND);
 	for (size_t i = 0; i < curve->n; i++) {
@@ -205,7 +213,7 @@ draw_legend(const struct plot *plot, const struct axes *axes)
 	    line * (double)lines + 6);
 	libcairo.fill(axes->cr);
 	for (size_t c = 0; c < names; c++, y += line) {
-		use_colour(axes->cr, c);
+		use_colour(axes->cr, plot->first_colour + c);
 		libcairo.set_line_width(axes->cr, 2);
 		drawing_line(axes->cr, axes->right - widest - 38, y - 0.35 * FONT,
 		    axes->right - widest - 16, y - 0.35 * FONT);
@@ -216,30 +224,43 @@ draw_legend(const struct plot *plot, const struct axes *axes)
 		drawing_text(axes->cr, axes->right - widest - 38, y, 0, more);
 }
 
-/* struct drawing's `draw`. */
 static void
-draw_plot(const struct drawing *drawing, cairo_t *cr)
+draw_plot(const struct plot *plot, struct axes *axes)
 {
-	const struct plot *plot = drawing->arg;
-	struct axes axes = { .cr = cr, .left = LEFT, .top = plot->title ? 2.6 * FONT : FONT,
-		.right = (double)plot->w - RIGHT, .bottom = (double)plot->h - BOTTOM,
-		.y_low = plot->y_low, .y_high = plot->y_high };
+	cairo_t *cr = axes->cr;
 
-	find_range(plot, false, &axes.x_low, &axes.x_high);
+	axes->top = plot->top;
+	axes->right = plot->right;
+	axes->bottom = plot->bottom;
+	axes->y_low = plot->y_low;
+	axes->y_high = plot->y_high;
 	if (isnan(plot->y_low))
-		find_range(plot, true, &axes.y_low, &axes.y_high);
-	drawing_begin(cr);
-	draw_ticks(&axes, false);
-	draw_ticks(&axes, true);
-	drawing_labels(&axes, plot->title, plot->x_label, plot->y_label);
+		find_range(plot, true, &axes->y_low, &axes->y_high);
+	draw_ticks(axes, false);
+	draw_ticks(axes, true);
+	drawing_labels(axes, plot->title, plot->x_label, plot->y_label);
 	libcairo.save(cr);
-	libcairo.rectangle(cr, axes.left, axes.top, axes.right - axes.left, axes.bottom - axes.top);
+	libcairo.rectangle(cr, axes->left, axes->top, axes->right - axes->left,
+	    axes->bottom - axes->top);
 	libcairo.clip(cr);
 	for (size_t c = 0; c < plot->curves; c++)
-		draw_curve(plot, &axes, c);
+		draw_curve(plot, axes, c);
 	libcairo.restore(cr);
-	drawing_frame(&axes);
-	draw_legend(plot, &axes);
+	drawing_frame(axes);
+	draw_legend(plot, axes);
+}
+
+/* struct drawing's `draw`. */
+static void
+draw_page(const struct drawing *drawing, cairo_t *cr)
+{
+	const struct page *page = drawing->arg;
+	struct axes axes = { .cr = cr, .left = LEFT };
+
+	drawing_begin(cr);
+	find_range(&page->plot[0], false, &axes.x_low, &axes.x_high);
+	for (size_t i = 0; i < page->plots; i++)
+		draw_plot(&page->plot[i], &axes);
 }
 
 /* ---- the line of a section ---- */
@@ -345,29 +366,28 @@ units_agree(const struct priv *priv, const struct frame_head *head)
 	return true;
 }
 
-/* "depth difference (mm)", "a, b (mm)", "a (mm), b (rad)" */
-static int
-name_upright_axis(struct priv *priv, const struct parameters *p, const struct frame_head *head)
+/* "depth difference (mm)", "a, b (mm)", "a (mm), b (rad)"; NULL after fail(). */
+static char *
+name_upright_axis(const struct priv *priv, bool difference, const struct frame_head *head)
 {
 	bool agree = units_agree(priv, head);
 	struct text text = { 0 };
 
 	if (!text_open(&text))
-		return -1;
+		return NULL;
 	for (size_t i = 0; i < priv->channels; i++) {
 		const char *unit = channel_unit(head, priv->name[i]);
 		bool last = i + 1 == priv->channels;
 
 		fputs(priv->name[i], text.file);
-		if (p->difference && (last || !agree))
+		if (difference && (last || !agree))
 			fputs(" difference", text.file);
 		if (unit && (last || !agree))
 			fprintf(text.file, " (%s)", unit);
 		if (!last)
 			fputs(", ", text.file);
 	}
-	priv->y_label = text_close(&text, NULL);
-	return priv->y_label ? 0 : -1;
+	return text_close(&text, NULL);
 }
 
 /* "distance (mm)", "column (px)", "point" */
@@ -626,7 +646,7 @@ add_curve(struct run *run, const struct frame *frame, const struct section *s, c
 
 		place(s, i, &x, &y);
 		curve->y[i] = sample(frame, c, x, y);
-		if (p->difference && priv->curves > priv->channels)
+		if (p->difference && !p->panels && priv->curves > priv->channels)
 			curve->y[i] -= priv->curve[(priv->curves - 1) % priv->channels].y[i];
 	}
 	warn_of_lost_points(curve, name);
@@ -657,8 +677,12 @@ add_section(struct run *run, const struct frame *frame)
 	if (priv->frames++ > 0)
 		return 0;
 	name_level_axis(priv, p, head);
-	return name_upright_axis(priv, p, head);
+	priv->y_label = name_upright_axis(priv, p->difference && !p->panels, head);
+	priv->difference_label = p->panels ? name_upright_axis(priv, true, head) : NULL;
+	return priv->y_label && (priv->difference_label || !p->panels) ? 0 : -1;
 }
+
+#define UPPER_SHARE 0.6	/* of the height, of two panels */
 
 /* The number of labels in "A,B,...". */
 static size_t
@@ -671,16 +695,46 @@ label_count(const char *labels)
 	return n;
 }
 
+/* The lower panel: what each frame's curves are more than those of the first. They keep their
+ * colours and names. */
+static void
+set_lower_plot(struct page *page, const struct priv *priv)
+{
+	struct plot *upper = &page->plot[0], *lower = &page->plot[1];
+	struct plot_curve *curve = must_alloc(priv->curves, sizeof(*curve));
+	double page_bottom = upper->bottom;
+
+	for (size_t k = priv->channels; k < priv->curves; k++) {
+		const struct plot_curve *of = &priv->curve[k % priv->channels];
+		struct plot_curve *to = &curve[k - priv->channels];
+
+		*to = priv->curve[k];
+		to->y = must_alloc(to->n, sizeof(*to->y));
+		for (size_t i = 0; i < to->n; i++)
+			to->y[i] = priv->curve[k].y[i] - of->y[i];
+	}
+	upper->bottom = upper->top + UPPER_SHARE * (page_bottom - upper->top) - 2 * FONT;
+	upper->x_label = NULL;
+	upper->wide = priv->channels;
+	*lower = (struct plot){ .x_label = priv->x_label, .y_label = priv->difference_label,
+		.y_low = NAN, .top = upper->bottom + 3 * FONT, .right = upper->right,
+		.bottom = page_bottom, .curve = curve, .curves = priv->curves - priv->channels,
+		.first_colour = priv->channels };
+	page->plots = 2;
+}
+
 /* struct body's `end`. */
 static int
 draw_sections(struct run *run)
 {
 	const struct parameters *p = run->parameters;
 	const struct priv *priv = run->priv;
-	size_t first = p->difference ? priv->channels : 0, names = label_count(p->labels);
-	struct plot plot = { .title = p->title, .x_label = priv->x_label, .y_label = priv->y_label,
-		.y_low = NAN, .y_high = NAN, .w = p->size.w, .h = p->size.h };
-	struct drawing drawing = { draw_plot, &plot, p->size.w, p->size.h };
+	bool differences = p->difference && !p->panels;
+	size_t first = differences ? priv->channels : 0, names = label_count(p->labels);
+	struct page page = { .plots = 1 };
+	struct plot *plot = &page.plot[0], *lower = &page.plot[1];
+	struct drawing drawing = { draw_page, &page, p->size.w, p->size.h };
+	int status;
 
 	if (names > priv->curves)
 		return fail("--labels", "%zu names for %zu %s", names, priv->curves,
@@ -690,14 +744,23 @@ draw_sections(struct run *run)
 		    NULL, p->difference ? "a difference needs two frames" : "no frame to plot");
 	for (size_t i = 0; i < priv->curves; i++)
 		priv->curve[i].label = curve_label(run, priv, p->labels, i);
-	plot.curve = priv->curve + first;
-	plot.curves = priv->curves - first;
+	*plot = (struct plot){ .title = p->title, .x_label = priv->x_label,
+		.y_label = priv->y_label, .y_low = NAN, .y_high = NAN,
+		.top = p->title ? 2.6 * FONT : FONT, .right = (double)p->size.w - RIGHT,
+		.bottom = (double)p->size.h - BOTTOM, .curve = priv->curve + first,
+		.curves = priv->curves - first };
 	if (p->range.n) {
-		plot.y_low = p->range.v[0];
-		plot.y_high = p->range.v[1];
+		plot->y_low = p->range.v[0];
+		plot->y_high = p->range.v[1];
 		warn_of_range(priv, first, p->range.v);
 	}
-	return drawing_save(&drawing, run->output);
+	if (p->panels)
+		set_lower_plot(&page, priv);
+	status = drawing_save(&drawing, run->output);
+	for (size_t i = 0; i < lower->curves; i++)
+		free(lower->curve[i].y);
+	free((void *)lower->curve);
+	return status;
 }
 
 static int
@@ -726,8 +789,8 @@ check_map(const struct parameters *p)
 	if (p->from.n || !isnan(p->row) || !isnan(p->column))
 		return fail_usage("--map", "draws the whole image: --row, --column and --from do "
 		    "not go with it");
-	if (p->labels || p->abscissa != ABSCISSA_PIXELS)
-		return fail_usage("--map", "--labels and --abscissa are for curves");
+	if (p->labels || p->panels || p->abscissa != ABSCISSA_PIXELS)
+		return fail_usage("--map", "--labels, --panels and --abscissa are for curves");
 	if (p->channel && strchr(p->channel, ','))
 		return fail_usage("--map", "draws one channel, not %s", p->channel);
 	if (p->size.w < MIN_MAP_W || p->size.h < MIN_MAP_H)
@@ -742,8 +805,9 @@ check_map(const struct parameters *p)
 static int
 init(struct run *run)
 {
-	const struct parameters *p = run->parameters;
+	struct parameters *p = run->parameters;
 
+	p->difference |= p->panels;
 	run->body = p->map ? &maps : &sections;
 	if (!run->output || !drawing_takes(run->output))
 		return fail_usage(run->output, "needs -o FILE.svg, FILE.png or FILE.pdf");
@@ -774,6 +838,7 @@ end(struct run *run)
 	free(priv->curve);
 	free(priv->name);
 	free(priv->y_label);
+	free(priv->difference_label);
 	frame_free(priv->first);
 }
 
@@ -781,7 +846,7 @@ const struct stage stage_frameplot = {
 	.name = "frameplot",
 	.summary = "cross-sections of frames as a plot with axes",
 	.options = options,
-	.usual = "row column from to channel difference map",
+	.usual = "row column from to channel difference panels map",
 	STAGE_MEMORY(priv),
 	.traits = STAGE_SINK | STAGE_TABLES | STAGE_UNITS,
 	.init = init,

@@ -14,7 +14,7 @@ struct parameters {
 	const char *channel, *title, *labels;
 	struct opt_size size;
 	int abscissa, colormap;
-	bool difference, map;
+	bool difference, panels, map;
 };
 
 struct priv {
@@ -22,6 +22,7 @@ struct priv {
 	size_t curves, channels, frames;
 	char (*name)[CHANNEL_NAME_SIZE];	/* of the channels */
 	char x_label[64], *y_label;
+	char *difference_label;		/* of the lower panel's upright axis */
 	bool warned;			/* of a line without a value */
 	struct frame *first;		/* --map --difference: the one to subtract */
 };

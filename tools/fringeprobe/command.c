@@ -792,7 +792,7 @@ add_unlit(struct probe *probe)
 
 	if (unlit->least > 0)
 		add_word(probe, unlit->unlit < 0.7 * unlit->lit ? SURE_FOUND : SURE_GUESSED,
-		    "--min-amplitude %.3g\t%.2g %% of the pixels show no fringes: 99 in 100 of "
+		    "--min-amplitude %.3g\t%.2g %% of the pixels show weak fringes: 99 in 100 of "
 		    "them have less than %.3g, of the others more than %.3g",
 		    round(unlit->least / digit) * digit, 100 * unlit->share, unlit->unlit,
 		    unlit->lit);

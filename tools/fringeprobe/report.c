@@ -244,7 +244,7 @@ put_set(const struct probe *probe, const struct fringe_set *set, FILE *to)
 	fprintf(to, "    mean %.4g, amplitude %.4g, modulation %.2f", steps->mean,
 	    steps->amplitude, steps->modulation);
 	if (!isnan(steps->residual))
-		fprintf(to, ", noise %.3g levels (%.3f of the amplitude)", steps->noise,
+		fprintf(to, ", off a sine by %.3g levels (%.3f of the amplitude)", steps->noise,
 		    steps->residual);
 	fputc('\n', to);
 }

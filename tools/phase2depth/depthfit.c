@@ -7,6 +7,7 @@
 
 #include <stdio.h>
 
+#include "base/linear.h"
 #include "unwrap/absolute.h"
 
 /*
@@ -243,9 +244,11 @@ compare_key(struct depthfit *fit, const char *option, const struct numbers *give
 }
 
 static int
-find_reference(struct run *run, const struct frame_head *head, const char *ref,
-    const struct numbers *ref_plane, const struct numbers *origin, struct depthfit *fit)
+find_reference(struct run *run, const struct frame_head *head,
+    const struct depthfit_options *options, const struct numbers *origin, struct depthfit *fit)
 {
+	const struct numbers *ref_plane = &options->ref_plane;
+	const char *ref = options->ref;
 	struct numbers plane;
 	int status;
 
@@ -253,18 +256,74 @@ find_reference(struct run *run, const struct frame_head *head, const char *ref,
 		return -1;
 	if (ref && strcmp(ref, "ideal"))
 		return check_alike(run, head, "ref", NULL, "the reference ");
+	if (options->ref_roi.n)		/* the plane is found in each frame */
+		return 0;
 	compare_key(fit, "--ref-plane", ref_plane, "ref_plane_rad", head);
 	if (run_numbers(run, ref_plane, head, "ref_plane_rad", &plane) < 0)
 		return -1;
 	if (plane.n == 3)
 		status = place_plane(run, head, &plane, origin, fit);
 	else if (plane.n == 0)
-		status = fail(NULL, "the reference plane is not known: say --ref-plane A,B,C, or "
-		    "--ref FILE for one that was measured");
+		status = fail(NULL, "the reference plane is not known: say --ref FILE for one "
+		    "that was measured, --ref-roi X,Y,W,H for a flat wall in view, or "
+		    "--ref-plane A,B,C");
 	else
 		status = fail(NULL, "key ref_plane_rad must be three numbers, not %zu", plane.n);
 	numbers_free(&plane);
 	return status;
+}
+
+#define PLANE_ROUNDS 4		/* of least squares, each without the strays of the one before, */
+#define PLANE_STRAYS 3.0	/* beyond so many rms */
+#define PLANE_BENT_RAD 0.5	/* rms of what is no plane */
+
+/* Finds the plane of a frame's phase in the pixels of --ref-roi. -1 after fail(). */
+int
+depthfit_find_plane(const struct run *run, const struct frame *in,
+    const struct depthfit_options *options, struct depthfit *fit)
+{
+	const double *roi = options->ref_roi.v;
+	size_t x0 = (size_t)roi[0], y0 = (size_t)roi[1];
+	double limit = INFINITY, rms = 0;
+
+	if (!(roi[0] + roi[2] <= (double)in->head.w && roi[1] + roi[3] <= (double)in->head.h))
+		return fail("--ref-roi", "leaves the image of %zu x %zu", in->head.w, in->head.h);
+	for (int round = 0; round < PLANE_ROUNDS; round++, limit = PLANE_STRAYS * rms) {
+		double a[12] = { 0 }, square = 0, n = 0;
+
+		for (size_t y = y0; y < y0 + (size_t)roi[3]; y++)
+			for (size_t x = x0; x < x0 + (size_t)roi[2]; x++) {
+				double row[4] = { 1, (double)x, (double)y,
+					(double)frame_floats(in, fit->phase, y)[x] };
+				double d = row[3] - fit->plane[0] - fit->plane[1] * row[1] -
+				    fit->plane[2] * row[2];
+
+				if (isnan(d) || fabs(d) > limit)
+					continue;
+				square += d * d;
+				n++;
+				for (size_t k = 0; k < 12; k++)
+					a[k] += row[k / 4] * row[k % 4];
+			}
+		rms = sqrt(square / n);
+		/* the last round only measures */
+		if (round == PLANE_ROUNDS - 1)
+			break;
+		if (!(n >= 3) || !linear_solve(a, 3))
+			return fail("--ref-roi", "has no pixels with a phase that lie on a plane");
+		for (size_t k = 0; k < 3; k++)
+			fit->plane[k] = a[4 * k + 3];
+		if (round == 0)
+			rms = INFINITY;		/* it was that about no plane */
+	}
+	if (rms > PLANE_BENT_RAD && !fit->warned_bent)
+		warn("--ref-roi", "the phase there is off a plane by %.2g rad (rms): is it one "
+		    "flat wall?", rms);
+	fit->warned_bent |= rms > PLANE_BENT_RAD;
+	if (run->verbose)
+		note("--ref-roi", "the phase is %.9g + %.9g x + %.9g y, off that by %.2g rad (rms)",
+		    fit->plane[0], fit->plane[1], fit->plane[2], rms);
+	return 0;
 }
 
 /* The channels c1 c2 ... of the map, or its only channel. */
@@ -319,20 +378,28 @@ depthfit_check(const struct depthfit_options *options, bool calibrated)
 {
 	const char *ref = options->ref;
 	const struct numbers *plane = &options->ref_plane, *c = &options->c, *fit = &options->fit_c;
+	const struct numbers *roi = &options->ref_roi;
 
-	if (!calibrated && !ref && !plane->n)
+	if (!calibrated && !ref && !plane->n && !roi->n)
 		return fail_usage(NULL, "say --ref FILE (the absolute phase of a plane), --ref "
 		    "ideal (a plane by formula) or --calib FILE (of camera and projector)");
 	if (calibrated && options->wrapped)
 		return fail_usage("--wrapped", "is only for --ref: coordinates need an absolute "
 		    "phase");
-	if (calibrated && (ref || plane->n || c->n || options->c_map || fit->n))
-		return fail_usage(ref ? "--ref" : plane->n ? "--ref-plane" : c->n ? "--c" :
+	if (calibrated && (ref || plane->n || roi->n || c->n || options->c_map || fit->n))
+		return fail_usage(ref ? "--ref" : plane->n ? "--ref-plane" : roi->n ? "--ref-roi" :
+		    c->n ? "--c" :
 		    options->c_map ? "--c-map" : "--fit-c", "gives depth over a reference plane, "
 		    "--calib coordinates without one: say one of them");
 	if (ref && strcmp(ref, "ideal") && plane->n)
 		return fail_usage(
 		    NULL, "--ref-plane is the ideal plane: it cannot go with --ref FILE");
+	if (roi->n && ((ref && strcmp(ref, "ideal")) || plane->n || fit->n || options->wrapped))
+		return fail_usage("--ref-roi", "finds the plane of an absolute phase: it cannot go "
+		    "with --ref FILE, --ref-plane, --fit-c or --wrapped");
+	for (size_t i = 0; i < roi->n; i++)
+		if (roi->n != 4 || roi->v[i] != floor(roi->v[i]) || !(roi->v[i] >= (i > 1)))
+			return fail_usage("--ref-roi", "wants whole pixels X,Y,W,H");
 	if (plane->n && (fabs(plane->v[1]) > M_PI || fabs(plane->v[2]) > M_PI))
 		return fail_usage("--ref-plane", "%g rad from pixel to pixel are fringes of less "
 		    "than two: is it in radians, not a period in pixels (2 pi / period)?",
@@ -365,7 +432,7 @@ depthfit_plan(struct run *run, struct depthfit *fit, const struct depthfit_optio
     const struct numbers *origin, const struct frame_head *in, struct frame_head *out)
 {
 	fit->wrapped = options->wrapped;
-	if (find_reference(run, in, options->ref, &options->ref_plane, origin, fit) < 0)
+	if (find_reference(run, in, options, origin, fit) < 0)
 		return -1;
 	if (options->fit_c.n)
 		return 0;

@@ -29,8 +29,8 @@ anchor_check(const struct run *run, const struct frame_head *in, bool calibrated
 	bool relative = phase_anchor_is_relative(&in->meta);
 
 	if (relative && (calibrated || !ref))
-		return fail(NULL, "absphase is known up to whole turns only: "
-		    "--anchor or a marker makes it absolute");
+		return fail(NULL, "absphase is known up to whole turns only: unwrapq --anchor X,Y,RAD "
+		    "or a marker makes it absolute (any RAD, where relative depth will do)");
 	if (relative && !strcmp(meta_get(&in->meta, "phase_anchor"), "none"))
 		return fail(NULL, "absphase may be whole turns off the reference's: give "
 		    "unwrapq the same --ref");
@@ -224,6 +224,8 @@ static const struct opt options[] = {
 	    "the phases are wrapped ones that differ by less than half a turn"),
 	{ 0, "ref-plane", "A,B,C", OPT_NUMBERS, AT(plane.ref_plane), NULL, 0, 0, "rad",
 	  "the ideal plane's phase a + b x + c y at full-frame pixels (key ref_plane_rad)" },
+	{ 0, "ref-roi", "X,Y,W,H", OPT_NUMBERS, AT(plane.ref_roi), NULL, 0, 1e6, "px",
+	  "the ideal plane is that of these pixels, which see a flat wall" },
 	{ 'c', "c", "C1[,C2...]", OPT_NUMBERS, AT(plane.c), NULL, 0, 0, "mm/rad",
 	  "depth per phase above the reference, and its powers (key c_mm_per_rad)" },
 	{ 0, "c-map", "FILE", OPT_FRAME, AT(plane.c_map), NULL, 0, 0, NULL,
@@ -308,7 +310,7 @@ state_facts(struct run *run, const struct frame_head *in)
 	const struct depthfit *above = &priv->above;
 	const struct pinhole *projector = &priv->calib.projector;
 	struct check_facts *facts = run_check_facts(run);
-	bool ideal = above->ref == NO_CHANNEL;
+	bool ideal = above->ref == NO_CHANNEL && !parameters->plane.ref_roi.n;
 	double across_px = rays->along_y ? projector->w : projector->h;
 
 	if (!priv->calibrated) {
@@ -410,8 +412,19 @@ survey(struct run *run, const struct frame *in)
 	return half_turn_survey(run, in, &priv->above, &priv->jumps);
 }
 
+static int
+find_plane(struct run *run, const struct frame *in)
+{
+	const struct parameters *parameters = run->parameters;
+	struct phase2depth *priv = run->priv;
+
+	return depthfit_find_plane(run, in, &parameters->plane, &priv->above);
+}
+
 static const struct body map = { .rows = phase2depth_compute, .passes = list_passes };
 static const struct body wrapped = { .survey = survey, .rows = phase2depth_compute,
+	.passes = list_passes };
+static const struct body over_wall = { .survey = find_plane, .rows = phase2depth_compute,
 	.passes = list_passes };
 static const struct body fit = { .frame = fit_frame, .end = fit_end };
 
@@ -478,7 +491,8 @@ init(struct run *run)
 	priv->least = isnan(parameters->min_depth) ? -FLT_MAX : (float)parameters->min_depth;
 	priv->most = isnan(parameters->max_depth) ? FLT_MAX : (float)parameters->max_depth;
 	priv->same = must_alloc(1, sizeof(*priv->same));
-	run->body = parameters->plane.fit_c.n ? &fit : parameters->plane.wrapped ? &wrapped : &map;
+	run->body = parameters->plane.fit_c.n ? &fit : parameters->plane.wrapped ? &wrapped :
+	    parameters->plane.ref_roi.n ? &over_wall : &map;
 	run->sink = parameters->plane.fit_c.n && !run->output;	/* it prints two lines */
 	priv->calibrated = parameters->calib;
 	priv->calib_sigma.of.kind = parameters->calibration_sigma;
@@ -523,7 +537,7 @@ const struct stage stage_phase2depth = {
 	.summary = "absolute phase to depth over a plane, or to calibrated coordinates",
 	.hint = "--origin, --ref, --min-depth and --max-depth",
 	.options = options,
-	.usual = "ref c wrapped fit-c calib across origin min-depth max-depth",
+	.usual = "ref ref-roi c wrapped fit-c calib across origin min-depth max-depth",
 	STAGE_MEMORY(phase2depth),
 	.checks = checks,
 	.traits = STAGE_UNITS | STAGE_CONCURRENT,

@@ -151,6 +151,7 @@ struct depthfit {
 	double c[DEPTHFIT_COEFFICIENTS];
 	size_t c_map[DEPTHFIT_COEFFICIENTS];	/* channels of c per pixel; NO_CHANNEL: c above */
 	bool warned_key;		/* of an option that contradicts the frame's own key */
+	bool warned_bent;		/* of --ref-roi */
 	struct frame **step;		/* measurements at known depths, so far */
 	size_t steps;
 };
@@ -163,6 +164,7 @@ struct depthfit_same {
 struct depthfit_options {
 	const char *ref, *c_map;	/* second inputs; ref may be "ideal" */
 	struct numbers ref_plane, c;	/* win over the keys ref_plane_rad, c_mm_per_rad */
+	struct numbers ref_roi;		/* pixels x, y, w, h of a flat wall: the plane is theirs */
 	struct numbers fit_c;		/* known depths in mm, or none */
 	long degree;
 	bool wrapped;
@@ -191,6 +193,8 @@ struct fit_job {
 int depthfit_check(const struct depthfit_options *, bool calibrated);
 int depthfit_plan(struct run *, struct depthfit *, const struct depthfit_options *,
     const struct numbers *origin, const struct frame_head *in, struct frame_head *out);
+int depthfit_find_plane(const struct run *, const struct frame *, const struct depthfit_options *,
+    struct depthfit *);
 void depthfit_warn(const struct depthfit_same *, bool wrapped);
 int depthfit_add(struct frame *, const struct depthfit_options *, struct depthfit *);
 int depthfit_finish(struct run *, const struct depthfit_options *, struct depthfit *);
