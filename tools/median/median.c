@@ -16,14 +16,10 @@ median_passes(struct run *run, struct passes *passes)
 	static const uint shapes[] = { [SHAPE_ROW] = MEDIAN_ROW, [SHAPE_COLUMN] = MEDIAN_COLUMN,
 		[SHAPE_BOX] = MEDIAN_BOX };
 	const struct median *median = run->priv;
-	struct median_block block = { .channel = (uint)median->phase,
+	struct median_block block = { .channel = (uint)median->phase, .to = (uint)median->out,
 		.shape = shapes[median->shape] };
-	size_t to = 0;
 	struct pass pass = { PASS_OF(median, block), PASS_FOURS };
 
-	while (median->source[to] != median->phase)
-		to++;
-	block.to = (uint)to;
 	passes_read(passes, median->phase);
 	passes_add(passes, &pass);
 	return 0;

@@ -9,6 +9,7 @@
 
 #include "io/source.h"
 #include "mesh/mesh.h"
+#include "points/grid.h"
 
 struct parameters {
 	struct view_options view;
