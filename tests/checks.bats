@@ -118,6 +118,28 @@ write_frames("other.nrrd", Frame(np.rint(120 + rng.normal(0, 1, x.shape)).astype
 	fails 0 "the phase: holds whole numbers only" phase2depth -d gpu --ref-plane 0,0.36,0 -c 1 whole.nrrd -o null:
 }
 
+@test "checks: one of three images is black: nothing is left over, but no light is negative" {
+	py '
+rng = np.random.default_rng(1)
+x, y = np.meshgrid(np.arange(160), np.arange(120))
+def write(name, period, dark=None, modulation=0.7, start=0):
+	frames = []
+	for m in range(8):
+		for k in range(3):
+			a = 100 * (1 + modulation * np.cos(2 * np.pi * ((x + 4 * np.sin(y / 30) - start) / period + (k - 1) / 3)))
+			a = a if (m, k) != (6, dark) else 3
+			frames.append(Frame(np.clip(np.round(a + rng.normal(0, 1.5, x.shape)), 0, 255).astype("u1")[None]))
+	write_frames(name, frames)
+for k in range(3): write(f"dark{k + 1}.nrrd", 40, k)
+# a tenth of a fringe in view, at its darkest, is light as well
+for k in range(3): write(f"trough{k + 1}.nrrd", 1600, None, 1, 800 + (k - 1) * 1600 / 3)'
+	three=(phasewrap -n 3 --shift=-120,0,120 --sign +1)
+	for k in 1 2 3; do
+		fails 0 "phasewrap: measurement 6: the period 40 px: image $k is dark, of mean " "${three[@]}" -p 40 dark$k.nrrd -o null:
+		silent "${three[@]}" -p 1600 trough$k.nrrd -o null:
+	done
+}
+
 @test "checks: mistakes that explain others, pixels lost for another reason, facts of the frame at hand" {
 	py '
 import json

@@ -13,7 +13,7 @@ struct phase_shift_fit;
 /* light.c */
 extern const struct check check_clipped, check_max_value, check_min_amplitude, check_saturation;
 /* unlit.c */
-extern const struct check check_no_fringes, check_unlit;
+extern const struct check check_dark_image, check_no_fringes, check_unlit;
 /* gray.c */
 extern const struct check check_gray;
 /* steps.c */

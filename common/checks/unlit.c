@@ -5,7 +5,8 @@
  * neighbour, and with four and more steps the fit leaves as much as it takes.
  *
  * `unlit`: many pixels that go on with a phase are noise, as no limit is given. `no-fringes`: all
- * phases are random.
+ * phases are random. `dark-image`: one of three images is black, which no residual shows; but then
+ * the amplitude is more than the mean, as of light that is negative somewhere.
  */
 #include "checks/checks.h"
 
@@ -274,4 +275,112 @@ const struct check check_no_fringes = {
 	.name = "no-fringes", .rank = 1, .looks = CHECK_INPUT | CHECK_OUTPUT,
 	.explains = CHECK_NAMES("steps", "direction", "unlit"), .applies = unlit_applies,
 	.channels = check_phase_channels, .judge = no_fringes_judge
+};
+
+/* ---- dark-image ---- */
+
+#define DARK_PIXELS 256		/* sampled, about */
+#define DARK_LEAST 32		/* of them are lit */
+#define DARK_MEAN 0.2		/* of the brightest image's, at most */
+#define DARK_LIT 0.5		/* of that, in its brightest image, has a pixel that counts */
+#define DARK_RATIO 1.03		/* of amplitude to mean, in the mean: light has at most 1 */
+
+/* Three images of a period, at the pixels of a grid. */
+struct three {
+	const struct capture_fringe *fringe;
+	const struct phase_shift_fit *fit;
+	const struct check_rows *rows;
+	struct check_grid grid;
+};
+
+static void
+find_means(const struct three *three, double mean[3])
+{
+	double n = 0;
+
+	memset(mean, 0, 3 * sizeof(*mean));
+	for (size_t i = 0; i < three->grid.rows; i++)
+		for (size_t x = check_grid_shift(&three->grid, i); x < three->rows->frame.head.w;
+		    x += three->grid.step, n++)
+			for (size_t k = 0; k < 3; k++) {
+				double v = (double)frame_sample(&three->rows->frame,
+				    three->fringe->plane[k], i, x);
+
+				mean[k] += isnan(v) ? 0 : v;
+			}
+	for (size_t k = 0; k < 3; k++)
+		mean[k] /= n;
+}
+
+/* Of amplitude to mean, over the pixels that are as bright as that in some image. */
+static double
+find_ratio(const struct three *three, double lit)
+{
+	double ratio = 0, n = 0;
+
+	for (size_t i = 0; i < three->grid.rows; i++)
+		for (size_t x = check_grid_shift(&three->grid, i); x < three->rows->frame.head.w;
+		    x += three->grid.step) {
+			double sum = 0, brightest = 0;
+			struct check_wave wave;
+
+			for (size_t k = 0; k < 3; k++) {
+				double v = (double)frame_sample(&three->rows->frame,
+				    three->fringe->plane[k], i, x);
+
+				sum += v;
+				brightest = fmax(brightest, v);
+			}
+			if (isnan(sum) || brightest < lit)
+				continue;
+			wave = check_wave(three->fringe, three->fit, &three->rows->frame, i, x,
+			    NULL);
+			ratio += 3 * hypot(wave.cosine, wave.sine) / sum;
+			n++;
+		}
+	return n < DARK_LEAST ? 0 : ratio / n;
+}
+
+static bool
+dark_image_judge(const struct check_facts *facts, const struct check_sample *sample,
+    struct check_line *line)
+{
+	for (size_t k = 0; k < facts->captures->fringes; k++) {
+		struct three three = { &facts->captures->fringe[k], &facts->fit[k], &sample->in,
+			check_grid(&sample->in, DARK_PIXELS) };
+		char set[CAPTURE_SET_NAME_SIZE];
+		size_t least = 0, most = 0;
+		double mean[3];
+
+		if (three.fringe->n != 3 || three.fringe->two_plus_one)
+			continue;
+		find_means(&three, mean);
+		for (size_t i = 1; i < 3; i++) {
+			least = mean[i] < mean[least] ? i : least;
+			most = mean[i] > mean[most] ? i : most;
+		}
+		if (mean[least] < DARK_MEAN * mean[most] &&
+		    find_ratio(&three, DARK_LIT * mean[most]) > DARK_RATIO)
+			return check_fire(line, capture_set_name(three.fringe, set), "image %zu is "
+			    "dark, of mean %.3g where image %zu has %.3g: its phases are wrong",
+			    least + 1, mean[least], most + 1, mean[most]);
+	}
+	return false;
+}
+
+static bool
+dark_image_applies(const struct check_facts *facts, const struct check_heads *)
+{
+	bool three = false;
+
+	for (size_t k = 0; facts->captures && k < facts->captures->fringes; k++)
+		three |= facts->captures->fringe[k].n == 3 &&
+		    !facts->captures->fringe[k].two_plus_one;
+	return three && facts->fit && !facts->several_exposures;
+}
+
+const struct check check_dark_image = {
+	.name = "dark-image", .rank = 1, .looks = CHECK_INPUT,
+	.explains = CHECK_NAMES("saturation", "direction", "unlit"), .applies = dark_image_applies,
+	.channels = check_fringe_channels, .judge = dark_image_judge
 };

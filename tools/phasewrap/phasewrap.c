@@ -550,8 +550,8 @@ end(struct run *run)
 }
 
 static const struct check *const checks[] = { &check_max_value, &check_min_amplitude,
-	&check_saturation, &check_clipped, &check_no_fringes, &check_unlit, &check_steps,
-	&check_assumed_shifts, &check_direction, &check_gray, NULL };
+	&check_saturation, &check_clipped, &check_dark_image, &check_no_fringes, &check_unlit,
+	&check_steps, &check_assumed_shifts, &check_direction, &check_gray, NULL };
 
 const struct stage stage_phasewrap = {
 	.name = "phasewrap",
