@@ -138,10 +138,7 @@ camera_frame(const struct camera *camera, double time_s, struct frame **out)
 		    (unsigned long long)camera->number);
 	if (status == 0 && camera->mosaic)
 		status = meta_set(&head.meta, "mosaic", camera->mosaic);
-	if (status == 0)
-		status = frame_new(&head, out);
-	head_free(&head);
-	return status;
+	return frame_new_if(status, &head, out);
 }
 
 /* ---- a command that takes pictures, each into a file: gphoto2, libcamera-still ---- */

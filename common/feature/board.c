@@ -33,7 +33,6 @@ board_table(const struct board *board, const struct corners *corners,
     const struct frame_head *image, struct frame **out)
 {
 	struct frame_head head;
-	int status;
 
 	head_init(&head, 1, 1, 1, SAMPLE_FLOAT);
 	meta_free(&head.meta);
@@ -42,9 +41,7 @@ board_table(const struct board *board, const struct corners *corners,
 	board_describe(board, (double)image->w, (double)image->h, &head.meta);
 	meta_setf(&head.meta, "board_numberings", "%zu", corners->others + 1);
 	head_set_points(&head, corners->n);
-	status = frame_new(&head, out);
-	head_free(&head);
-	if (status < 0)
+	if (frame_new_if(0, &head, out) < 0)
 		return -1;
 	for (size_t c = 0; c < N_FIELDS; c++)
 		frame_floats(*out, c, 0)[0] = NAN;
@@ -243,18 +240,17 @@ mix_row(const struct frame *picture, const size_t c[3], size_t n, size_t y, floa
 int
 board_picture(const struct frame *picture, const char *channel, struct frame **gray)
 {
-	const size_t w = picture->head.w, h = picture->head.h;
+	const struct frame_head *head = &picture->head;
 	size_t c[3], n;
-	int status;
 
-	if (head_is_table(&picture->head))
+	if (head_is_table(head))
 		return fail(NULL, "the input is a table, not a picture");
-	if (choose_channels(&picture->head, channel, c, &n) < 0)
+	if (choose_channels(head, channel, c, &n) < 0 ||
+	    frame_new_named(head->w, head->h, 1, SAMPLE_FLOAT, NULL, gray) < 0)
 		return -1;
-	status = frame_new_named(w, h, 1, SAMPLE_FLOAT, NULL, gray);
-	for (size_t y = 0; y < h && status == 0; y++)
+	for (size_t y = 0; y < head->h; y++)
 		mix_row(picture, c, n, y, frame_floats(*gray, 0, y));
-	return status;
+	return 0;
 }
 
 struct derivative_plane
@@ -288,16 +284,15 @@ bin_row(const struct frame *gray, size_t bin, size_t y, float *restrict sum, str
 int
 board_binned(const struct frame *gray, size_t bin, struct frame **out)
 {
-	const size_t w = gray->head.w / bin, h = gray->head.h / bin;
 	float *sum;
-	int status;
 
 	if (bin == 1)
 		return frame_duplicate(gray, out);
+	if (frame_new_named(gray->head.w / bin, gray->head.h / bin, 1, SAMPLE_FLOAT, NULL, out) < 0)
+		return -1;
 	sum = must_alloc(gray->head.w, sizeof(*sum));
-	status = frame_new_named(w, h, 1, SAMPLE_FLOAT, NULL, out);
-	for (size_t y = 0; y < h && status == 0; y++)
+	for (size_t y = 0; y < (*out)->head.h; y++)
 		bin_row(gray, bin, y, sum, *out);
 	free(sum);
-	return status;
+	return 0;
 }
