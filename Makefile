@@ -48,7 +48,8 @@ COMPILER_FLAGS := $(if $(findstring clang,$(shell $(CC) --version)),-Wno-pass-fa
 # tools read files of strangers; a sanitizer checks more than _FORTIFY_SOURCE, and they exclude each other
 HARDENED := -fPIE -fstack-protector-strong $(if $(SAN),,-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=3)
 HARDENED_LINK := -pie -Wl,-z,relro,-z,now,-z,noexecstack
-override CFLAGS += -std=c11 -Wall -Wextra -Wno-missing-field-initializers $(if $(SAN),-O1,-O2) -fopenmp \
+override CFLAGS += -std=c11 -Wall -Wextra -Werror=implicit-function-declaration -Wno-missing-field-initializers \
+	$(if $(SAN),-O1,-O2) -fopenmp \
 	-fno-math-errno -fno-trapping-math -ffp-contract=off $(COMPILER_FLAGS) \
 	$(if $(SAN),-fsanitize=$(SAN) -fno-omit-frame-pointer) $(HARDENED)
 LDFLAGS += -fopenmp $(if $(SAN),-fsanitize=$(SAN)) $(HARDENED_LINK)

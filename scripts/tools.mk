@@ -48,7 +48,7 @@ $(foreach tool,$(sort $(foreach test,$(UNIT),$(call unit_tool,$(notdir $(test)))
 vpath %.comp $(sort $(dir $(SHADERS)))
 $(BUILD)/shaders/%.spv: %.comp $(BUILD)/shaders/flags.list
 	@mkdir -p $(@D)
-	glslc -O $(GLSLFLAGS) --target-env=vulkan1.2 -Icommon -I$(dir $<) -MD -MF $@.d -o $@ $<
+	glslc -std=450 -O $(GLSLFLAGS) --target-env=vulkan1.2 -Icommon -I$(dir $<) -MD -MF $@.d -o $@ $<
 	sed -n 's/^[^:]*: //; s/ /:\n/g; s/$$/:/p' $@.d >>$@.d	# a file that is gone needs no rule, as with gcc's -MP
 
 $(BUILD)/shaders/%.o: $(BUILD)/shaders/%.spv common/gpu/shader.c $(BUILD)/flags.list

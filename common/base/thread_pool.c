@@ -127,7 +127,7 @@ thread_pool_for(struct thread_pool *pool, size_t n, thread_pool_fn *fn, void *ar
 {
 	if (n == 0)
 		return;
-	if (pool->threads == 1 || n == 1) {
+	if (!pool || pool->threads == 1 || n == 1) {
 		for (size_t i = 0; i < n; i++)
 			fn(arg, i, 0);
 		return;

@@ -34,7 +34,8 @@ typedef void thread_pool_fn(void *arg, size_t item, int thread);
 int thread_pool_run(int threads, int (*drive)(void *arg, struct thread_pool *), void *arg);
 int thread_pool_threads(const struct thread_pool *);
 /* Calls fn for items 0..n-1 on all threads, in any order; returns when all are done. Only from
- * drive, for which the message of the first item (by number) that called fail() is recorded. */
+ * drive, for which the message of the first item (by number) that called fail() is recorded. pool
+ * NULL: on this thread, from anywhere. */
 void thread_pool_for(struct thread_pool *, size_t n, thread_pool_fn *fn, void *arg);
 
 /* Adds idle work, before what was added earlier; says that there are pieces again; takes it away,

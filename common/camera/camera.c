@@ -127,10 +127,7 @@ camera_frame(const struct camera *camera, struct frame **out)
 	meta_setf(&head.meta, "frame_number", "%llu", (unsigned long long)camera->number);
 	if (camera->mosaic)
 		meta_set(&head.meta, "mosaic", camera->mosaic);
-	if (status == 0)
-		status = frame_new(&head, out);
-	head_free(&head);
-	return status;
+	return frame_new_if(status, &head, out);
 }
 
 /* ---- a command that takes pictures, each into a file: gphoto2, libcamera-still ---- */

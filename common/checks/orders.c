@@ -469,7 +469,7 @@ const struct check check_residuals = {
 #define FINE_SLOPES 16		/* then from one of these to the next */
 
 struct beat_pixel {
-	double position, residual;	/* turns */
+	double position, residual;	/* turns; sorted by the first */
 };
 
 /* The length of the pixels' mean on the circle, once the slope is taken out. */
@@ -529,14 +529,6 @@ best_slope(const struct beat_pixel *pixel, size_t n, struct arrow *arrow, double
 	return best;
 }
 
-static int
-compare_positions(const void *a, const void *b)
-{
-	const struct beat_pixel *left = a, *right = b;
-
-	return (left->position > right->position) - (left->position < right->position);
-}
-
 static bool
 judge_beat(const struct fringe_orders *orders, struct beat_pixel *pixel, size_t n,
     struct arrow *arrow, struct check_line *line)
@@ -546,7 +538,7 @@ judge_beat(const struct fringe_orders *orders, struct beat_pixel *pixel, size_t 
 
 	if (level > BEAT_AGREEMENT)
 		return false;
-	qsort(pixel, n, sizeof(*pixel), compare_positions);
+	qsort(pixel, n, sizeof(*pixel), numbers_compare_doubles);
 	range = pixel[n - 1 - n / 20].position - pixel[n / 20].position;
 	if (!(range > 1))
 		return false;

@@ -11,7 +11,7 @@ static void
 write_vertices(FILE *file, const struct mesh *mesh)
 {
 	for (size_t y = 0; y < mesh->h; y++) {
-		size_t n = mesh_row(mesh, y);
+		size_t n = mesh_vertices(mesh, 0, y, mesh->w, mesh->row);
 
 		for (const struct vertex *v = mesh->row; v < mesh->row + n; v++) {
 			fprintf(file, "v %.9g %.9g %.9g", v->point[0], v->point[1], v->point[2]);

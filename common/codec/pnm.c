@@ -262,11 +262,8 @@ static int
 read_image(struct loader *loader, struct pnm *pnm, struct frame **out)
 {
 	struct frame_head head = { 0 };
-	int status = read_head(loader, pnm, &head);
+	int status = frame_new_if(read_head(loader, pnm, &head), &head, out);
 
-	if (status == 0)
-		status = frame_new(&head, out);
-	head_free(&head);
 	if (status == 0)
 		status = read_rows(loader, pnm, *out);
 	if (status < 0)

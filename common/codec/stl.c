@@ -20,7 +20,7 @@ collect_points(const struct mesh *mesh))[3]
 	float (*point)[3] = must_alloc(mesh->vertices + 1, sizeof(*point));
 
 	for (size_t y = 0, next = 0; y < mesh->h; y++) {
-		size_t n = mesh_row(mesh, y);
+		size_t n = mesh_vertices(mesh, 0, y, mesh->w, mesh->row);
 
 		for (size_t i = 0; i < n; i++)
 			memcpy(point[next++], mesh->row[i].point, sizeof(point[0]));

@@ -33,7 +33,6 @@ board_table(const struct board *board, const struct corners *corners,
     const struct frame_head *image, struct frame **out)
 {
 	struct frame_head head;
-	int status;
 
 	head_init(&head, 1, 1, 1, SAMPLE_FLOAT);
 	meta_free(&head.meta);
@@ -42,9 +41,7 @@ board_table(const struct board *board, const struct corners *corners,
 	board_describe(board, (double)image->w, (double)image->h, &head.meta);
 	meta_setf(&head.meta, "board_numberings", "%zu", corners->others + 1);
 	head_set_points(&head, corners->n);
-	status = frame_new(&head, out);
-	head_free(&head);
-	if (status < 0)
+	if (frame_new_if(0, &head, out) < 0)
 		return -1;
 	for (size_t c = 0; c < N_FIELDS; c++)
 		frame_floats(*out, c, 0)[0] = NAN;

@@ -163,17 +163,49 @@ frame_new(const struct frame_head *head, struct frame **out)
 }
 
 int
+frame_new_if(int status, struct frame_head *head, struct frame **out)
+{
+	if (status == 0)
+		status = frame_new(head, out);
+	head_free(head);
+	return status;
+}
+
+int
 frame_new_named(size_t w, size_t h, size_t c, enum sample type, const char *names,
     struct frame **out)
 {
 	struct frame_head head;
 	int status = head_init(&head, w, h, c, type);
 
-	if (status < 0)
+	if (status == 0 && names)
+		status = head_set_channels(&head, names);
+	return frame_new_if(status, &head, out);
+}
+
+int
+frame_new_sized(const struct frame_head *like, size_t w, size_t h, struct frame **out)
+{
+	struct frame_head head;
+
+	head_copy(&head, like);
+	head.w = w;
+	head.h = h;
+	return frame_new_if(0, &head, out);
+}
+
+int
+frame_new_table(const struct frame_head *like, size_t points, struct frame **out)
+{
+	struct frame_head head;
+
+	head_copy(&head, like);
+	head_set_points(&head, points);
+	if (frame_new_if(0, &head, out) < 0)
 		return -1;
-	status = names && head_set_channels(&head, names) < 0 ? -1 : frame_new(&head, out);
-	head_free(&head);
-	return status;
+	for (size_t c = 0; c < (*out)->head.c; c++)
+		frame_floats(*out, c, 0)[0] = NAN;
+	return 0;
 }
 
 int
@@ -279,18 +311,13 @@ frame_add_channel(const struct frame *frame, const char *name, struct frame **ou
 	if (status < 0)
 		return -1;
 	head_copy(&head, &kept->head);
-	status = head_set_count(&head, c + 1);
-	if (status == 0) {
-		snprintf(head.channel[c], CHANNEL_NAME_SIZE, "%s", name);
-		status = frame_new(&head, out);
-	}
+	status = frame_new_if(head_add_channels(&head, name), &head, out);
 	for (size_t y = 0; y < head.h && status == 0; y++) {
 		for (size_t k = 0; k < c; k++)
 			frame_pass(kept, k, *out, k, y);
 		for (size_t x = 0; x < head.w; x++)
 			frame_floats(*out, c, y)[x] = NAN;
 	}
-	head_free(&head);
 	frame_free(kept);
 	return status;
 }

@@ -38,6 +38,12 @@ size_t frame_stride(size_t w, enum sample);
 size_t frame_bytes(const struct frame *);
 /* A new frame with the head's size, channels and metadata. Pixels are unset, row padding is 0. */
 int frame_new(const struct frame_head *, struct frame **out);
+/* The same where status is 0, else -1; frees what the head has. */
+int frame_new_if(int status, struct frame_head *, struct frame **out);
+/* A new frame like frame_new()'s, but of another size. */
+int frame_new_sized(const struct frame_head *, size_t w, size_t h, struct frame **out);
+/* The same of floats as a table of so many points: of none it has a row of NaN. */
+int frame_new_table(const struct frame_head *, size_t points, struct frame **out);
 /* The same of this size, without metadata; names: of the channels, NULL: head_init()'s. */
 int frame_new_named(size_t w, size_t h, size_t c, enum sample, const char *names,
     struct frame **out);

@@ -1,9 +1,9 @@
 /* Heads of frames: sizes, sample types and channel names. */
 #include "frame/head.h"
 
-#include <math.h>
 #include <stdio.h>
 
+#include "base/numbers.h"
 #include "base/process.h"
 
 const char *
@@ -72,8 +72,7 @@ head_equal(const struct frame_head *a, const struct frame_head *b)
 	    strcmp(a->unit, b->unit))
 		return false;
 	for (int i = 0; i < 2; i++)
-		if (a->spacing[i] != b->spacing[i] &&
-		    !(isnan(a->spacing[i]) && isnan(b->spacing[i])))
+		if (!numbers_same(a->spacing[i], b->spacing[i]))
 			return false;
 	for (size_t i = 0; i < a->c; i++)
 		if (strcmp(a->channel[i], b->channel[i]))
@@ -82,18 +81,25 @@ head_equal(const struct frame_head *a, const struct frame_head *b)
 }
 
 int
+head_add_channels(struct frame_head *head, const char *names)
+{
+	size_t c = head->c, n = meta_words(names);
+
+	if (head_set_count(head, c + n) < 0)
+		return -1;
+	memset(head->channel + c, 0, n * sizeof(*head->channel));
+	for (size_t i = 0; i < n; i++)
+		if (!meta_word(names, i, head->channel[c + i], CHANNEL_NAME_SIZE))
+			return fail("channels", "name is longer than %d bytes: %.60s",
+			    CHANNEL_NAME_SIZE - 1, head->channel[c + i]);
+	return 0;
+}
+
+int
 head_set_channels(struct frame_head *head, const char *names)
 {
-	size_t n = meta_words(names);
-
-	if (head_set_count(head, n) < 0)
-		return -1;
-	memset(head->channel, 0, n * sizeof(*head->channel));
-	for (size_t i = 0; i < n; i++)
-		if (!meta_word(names, i, head->channel[i], CHANNEL_NAME_SIZE))
-			return fail("channels", "name is longer than %d bytes: %.60s",
-			    CHANNEL_NAME_SIZE - 1, head->channel[i]);
-	return 0;
+	head->c = 0;
+	return head_add_channels(head, names);
 }
 
 char *
@@ -138,12 +144,18 @@ head_channel(const struct frame_head *head, const char *name)
 }
 
 bool
-head_xyz(const struct frame_head *head, size_t channel[3])
+head_three(const struct frame_head *head, const char *prefix, const char *letters,
+    size_t channel[3])
 {
-	channel[0] = head_channel(head, "x");
-	channel[1] = head_channel(head, "y");
-	channel[2] = head_channel(head, "z");
-	return channel[0] != NO_CHANNEL && channel[1] != NO_CHANNEL && channel[2] != NO_CHANNEL;
+	char name[CHANNEL_NAME_SIZE];
+	bool all = true;
+
+	for (size_t k = 0; k < 3; k++) {
+		snprintf(name, sizeof(name), "%s%c", prefix, letters[k]);
+		channel[k] = head_channel(head, name);
+		all &= channel[k] != NO_CHANNEL;
+	}
+	return all;
 }
 
 int

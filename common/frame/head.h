@@ -41,6 +41,8 @@ bool head_equal(const struct frame_head *, const struct frame_head *);
 /* Sets the number of channels and their names from a blank-separated list; -1 after fail() where a
  * name is too long. */
 int head_set_channels(struct frame_head *, const char *names);
+/* The same behind those that the head has. */
+int head_add_channels(struct frame_head *, const char *names);
 /* Writes the names, blank-separated, into a new string. */
 char *head_channels(const struct frame_head *);
 /* The names for a message that misses one, cut where they do not fit; where no file of
@@ -67,8 +69,17 @@ bool head_is_colour(const struct frame_head *);
 void head_set_points(struct frame_head *, size_t points);
 /* Are both tables that differ in the number of rows at most? */
 bool head_same_table(const struct frame_head *, const struct frame_head *);
-/* The channels x y z, NO_CHANNEL each where there is none. Are there all? */
-bool head_xyz(const struct frame_head *, size_t channel[3]);
+/* The channels of three letters, each after the prefix ("n", "xyz": nx ny nz), NO_CHANNEL where
+ * there is none. Are there all? */
+bool head_three(const struct frame_head *, const char *prefix, const char *letters,
+    size_t channel[3]);
+
+static inline bool
+head_xyz(const struct frame_head *head, size_t channel[3])
+{
+	return head_three(head, "", "xyz", channel);
+}
+
 /* The number of consecutive channels base1 base2 ... (1 if there is `base` alone). */
 size_t head_count_channels(const struct frame_head *, const char *base);
 /* The index of channel `base` followed by number (1..), or of `base` itself when number is 1. */

@@ -37,15 +37,6 @@ phase_noise_terms(const struct phase_shift_fit *fit)
 		(float)sum[8] };
 }
 
-static int
-compare_levels(const void *a, const void *b)
-{
-	float left = ((const struct phase_noise_sample *)a)->level;
-	float right = ((const struct phase_noise_sample *)b)->level;
-
-	return (left > right) - (left < right);
-}
-
 /* Mean level and variance of samples, without outliers. */
 static void
 pool(const struct phase_noise_sample *sample, size_t n, double *level, double *variance)
@@ -104,7 +95,7 @@ phase_noise_fit(struct phase_noise_sample *sample, size_t n, double least,
 	if (n < PHASE_NOISE_SAMPLES_LEAST)
 		return fail(NULL, "the noise cannot be found: only %zu pixels are usable; give "
 		    "--read-noise LEVELS and --gain LEVELS/e", n);
-	qsort(sample, n, sizeof(*sample), compare_levels);
+	qsort(sample, n, sizeof(*sample), numbers_compare);
 	for (size_t i = 0; i < bins; i++) {
 		size_t first = n * i / bins, end = n * (i + 1) / bins;
 

@@ -17,7 +17,7 @@ struct phase_noise_model {
 
 /* One measurement of a variance, unbiased, at a level; of several degrees of freedom or of one. */
 struct phase_noise_sample {
-	float level, variance;
+	float level, variance;		/* the level first, to sort by it */
 };
 
 /* The sums over the images of a fit. */

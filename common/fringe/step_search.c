@@ -1430,7 +1430,7 @@ step_search_run(struct step_search *search, struct run *run, const struct frame 
 		n += fringe->n;
 	}
 	if (status == 0)
-		meta_set_numbers(run_output_meta(run), "found_shift_rad", shift_rad, n);
+		meta_set_numbers(&run_output(run)->meta, "found_shift_rad", shift_rad, n);
 	free(shift_rad);
 	return status;
 }

@@ -1,4 +1,3 @@
-#version 450
 #include "gpu/gpu.glsl"
 #include "gpu/float_results.px.h"
 

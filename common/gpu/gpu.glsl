@@ -189,8 +189,15 @@ gpu_x4()
 	return 4u * gl_GlobalInvocationID.x;
 }
 
+/* The row that a workgroup shares. */
+uint
+gpu_group_y()
+{
+	return gpu.y0 + gl_WorkGroupID.y;
+}
+
 bool
-gpu_outside4(uint x, uint y)
+gpu_outside(uint x, uint y)
 {
 	return x >= gpu.w || y >= gpu.y1;
 }

@@ -1,4 +1,3 @@
-#version 450
 #include "gpu/gpu.glsl"
 
 /* The first half of the block to the second, 16 bytes an invocation: rows of gpu.w, gpu.h in all. */

@@ -677,7 +677,6 @@ annotate(struct frame **picture, const struct annotation *annotation)
 	struct layout layout;
 	struct frame_head head;
 	struct frame *frame;
-	int status;
 
 	head_copy(&head, &(*picture)->head);
 	plan(&layout, annotation, head.w, head.h);
@@ -687,9 +686,7 @@ annotate(struct frame **picture, const struct annotation *annotation)
 	meta_remove(&head.meta, "bin");
 	meta_set_numbers(&head.meta, "picture_px", (double[4]){ (double)layout.picture.x,
 	    (double)layout.picture.y, (double)layout.w, (double)layout.h }, 4);
-	status = frame_new(&head, &frame);
-	head_free(&head);
-	if (status < 0)
+	if (frame_new_if(0, &head, &frame) < 0)
 		return -1;
 	canvas_fill(frame, (struct canvas_place){ 0, 0 }, layout.canvas_w, layout.canvas_h, paper);
 	for (size_t y = 0; y < layout.h; y++)

@@ -267,7 +267,6 @@ arrange_crop(struct frame **frame, size_t x, size_t y, size_t w, size_t h)
 	struct frame_head head;
 	struct frame *out;
 	size_t bytes = sample_size(in->head.type);
-	int status;
 
 	if (w > in->head.w || x > in->head.w - w || h > in->head.h || y > in->head.h - h)
 		return fail("--crop", "%zu x %zu from %zu,%zu on does not lie within %zu x %zu", w,
@@ -275,11 +274,7 @@ arrange_crop(struct frame **frame, size_t x, size_t y, size_t w, size_t h)
 	head_copy(&head, &in->head);
 	head.w = w;
 	head.h = h;
-	status = arrange_keep_place(&head.meta, x, y, 1);
-	if (status == 0)
-		status = frame_new(&head, &out);
-	head_free(&head);
-	if (status < 0)
+	if (frame_new_if(arrange_keep_place(&head.meta, x, y, 1), &head, &out) < 0)
 		return -1;
 	for (size_t c = 0; c < in->head.c; c++)
 		for (size_t k = 0; k < h; k++)

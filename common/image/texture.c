@@ -156,6 +156,7 @@ texture_below_plan(struct texture_below *below, bool encodes, struct frame_head 
 	else if (whole->h != rows)
 		return fail(NULL, "the picture has %zu rows, and %zu with its texture below are "
 		    "%zu: was it scaled or cut?", whole->h, h, rows);
+	head_free(&below->picture);
 	head_copy(&below->picture, whole);
 	below->picture.h = h;
 	return head_set_channels(&below->picture, names);
@@ -252,13 +253,11 @@ conclude(struct run *run, int status, struct frame *out)
 int
 texture_below_encode(struct run *run, const struct texture_below *below, struct frame *in)
 {
-	struct frame_head head = below->out;
 	struct frame *out = NULL, *picture = NULL;
 	int status = below->survey(run, in);
 
-	head.meta = *run_output_meta(run);
 	if (status == 0)
-		status = frame_new(&head, &out);
+		status = frame_new(run_output(run), &out);
 	if (status == 0)
 		status = make_view(out, below, &picture);
 	if (status == 0) {
@@ -280,18 +279,11 @@ texture_below_decode(struct run *run, const struct texture_below *below, struct 
 	if (status == 0)
 		status = below->survey(run, picture);
 	if (status == 0)
-		status = frame_new(&below->out, &out);
+		status = frame_new(run_output(run), &out);
 	if (status == 0)
 		run_rows(run, below, picture, out);
 	frame_free(picture);
 	return conclude(run, status, out);
-}
-
-void
-texture_below_free(struct texture_below *below)
-{
-	head_free(&below->picture);
-	head_free(&below->out);
 }
 
 #define STRIPES 64		/* of rows, for the threads */
@@ -385,9 +377,10 @@ texture_cut_conclude(const struct texture_cut *cut)
 void
 texture_warn_colours(const struct frame_head *head, const char *cure, bool *warned)
 {
+	size_t rgb[3];
+
 	if (*warned || (head_channel(head, "depth") == NO_CHANNEL &&
-	    head_channel(head, "z") == NO_CHANNEL) || head_channel(head, "r") == NO_CHANNEL ||
-	    head_channel(head, "g") == NO_CHANNEL || head_channel(head, "b") == NO_CHANNEL)
+	    head_channel(head, "z") == NO_CHANNEL) || !head_three(head, "", "rgb", rgb))
 		return;
 	*warned = true;
 	warn("r g b", "the frame's colours are dropped: %s", cure);

@@ -63,7 +63,6 @@ struct texture_below {
 	struct frame_head picture;
 	size_t colours, begin;		/* 1 or 3; the first row of the lower half */
 	unsigned middle;		/* an encoder's: the level of colour where there is none */
-	struct frame_head out;		/* of what the flow gives: the whole frame, or the depth */
 	size_t luma;			/* the plane whose lower half is the texture */
 	bool grey;			/* an encoder's: see below */
 	int (*survey)(struct run *, const struct frame *in);
@@ -84,7 +83,6 @@ int texture_below_rows(const struct meta *, const char *prefix, enum texture_mat
 int texture_below_encode(struct run *, const struct texture_below *, struct frame *in);
 /* For a flow: what rows make of the picture and its texture goes on. */
 int texture_below_decode(struct run *, const struct texture_below *, struct frame *in);
-void texture_below_free(struct texture_below *);
 
 /* Samples of a texture that its levels do not reach: they are cut to the nearest level. And a
  * texture from 0 to 1 whose white is taken for 255, so that it becomes black. */

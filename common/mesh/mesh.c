@@ -156,9 +156,8 @@ corner_table_grow(struct corner_table *table, const double (*point)[3], size_t p
 #define CUT_MOST 0.9
 #define CUT_MOST_OF_ALL 0.3
 
-/* To look at `most` pixels at most. */
-static void
-begin(struct jump_steps *steps, const struct mesh *mesh, size_t most)
+void
+jump_begin(struct jump_steps *steps, const struct mesh *mesh, size_t most)
 {
 	size_t pixels = mesh->w * mesh->h, looked_at;
 
@@ -167,12 +166,6 @@ begin(struct jump_steps *steps, const struct mesh *mesh, size_t most)
 	steps->room = 2 * ((looked_at + JUMP_PIECES - 1) / JUMP_PIECES);
 	steps->dz = must_large(JUMP_PIECES * steps->room, 2 * sizeof(*steps->dz));
 	steps->lateral = steps->dz + JUMP_PIECES * steps->room;
-}
-
-void
-jump_begin(struct jump_steps *steps, const struct mesh *mesh)
-{
-	begin(steps, mesh, JUMP_PIXELS);
 }
 
 /* Rows of the mesh's points; x and y are NULL where these are column and row. */
@@ -267,15 +260,6 @@ join(struct jump_steps *steps)
 	return n;
 }
 
-static float
-rank_of(const float *v, size_t n, size_t rank)
-{
-	float at;
-
-	numbers_ranks(v, n, &rank, 1, &at);
-	return at;
-}
-
 /*
  * A jump is steeper than any surface: a step in z that is SLOPE times the distance of neighbours in
  * the image plane, and far above the noise. Where that distance is unknown, a jump is far above
@@ -288,10 +272,10 @@ jump_end(struct jump_steps *steps)
 	double jump = INFINITY;
 
 	if (n > 0 && steps->mesh->scaled)
-		jump = fmax(SLOPE * rank_of(steps->lateral, n, n / 2),
-		    NOISE * rank_of(steps->dz, n, n / 2));
+		jump = fmax(SLOPE * numbers_median(steps->lateral, n),
+		    NOISE * numbers_median(steps->dz, n));
 	else if (n > 0)
-		jump = TAIL * rank_of(steps->dz, n, n - 1 - n / 20);
+		jump = TAIL * numbers_rank(steps->dz, n, n - 1 - n / 20);
 	free(steps->dz);
 	return jump;
 }
@@ -320,7 +304,7 @@ jump_check(const struct frame *frame, double jump, bool *checked)
 	mesh.scaled = true;	/* lists steps of 0, too */
 	if (frame_to_float(frame, &mesh.floats) < 0)
 		return -1;
-	begin(&steps, &mesh, CHECK_PIXELS);
+	jump_begin(&steps, &mesh, CHECK_PIXELS);
 	for (size_t i = 0; i < JUMP_PIECES; i++)
 		jump_piece(&steps, i);
 	frame_free(mesh.floats);
@@ -335,7 +319,7 @@ jump_check(const struct frame *frame, double jump, bool *checked)
 		warn("--jump", "%g cuts %.0f %% of the slopes: where they are not 0, steps from "
 		    "pixel to pixel are %.3g by the median", jump,
 		    100 * (double)cut / (double)(n - flat),
-		    (double)rank_of(steps.dz, n, flat + (n - flat) / 2));
+		    (double)numbers_rank(steps.dz, n, flat + (n - flat) / 2));
 	free(steps.dz);
 	return 0;
 }
@@ -385,8 +369,6 @@ first_channel(const struct frame_head *head, const char *names)
 int
 mesh_channels(struct mesh *mesh, const char *path, const struct frame_head *head)
 {
-	static const char names[9][3] = { "x", "y", "z", "nx", "ny", "nz", "r", "g", "b" };
-	size_t *const channel[3] = { mesh->point, mesh->normal, mesh->colour };
 	const char *z_axis = meta_get(&head->meta, "z_axis");
 	const char *scale = meta_get(&head->meta, "sample_scale");
 	char seen[300];
@@ -397,9 +379,9 @@ mesh_channels(struct mesh *mesh, const char *path, const struct frame_head *head
 		    "would have them for lengths: framecat --unscale undoes that", scale);
 	mesh->w = head->w;
 	mesh->h = head->h;
-	for (int i = 0; i < 9; i++)
-		channel[i / 3][i % 3] = head_channel(head, names[i]);
-	if (!all_channels(mesh->point)) {
+	head_three(head, "n", "xyz", mesh->normal);
+	head_three(head, "", "rgb", mesh->colour);
+	if (!head_xyz(head, mesh->point)) {
 		mesh->point[0] = mesh->point[1] = NO_CHANNEL;
 		mesh->point[2] = head->c == 1 ? 0 : first_channel(head, "z depth height");
 	}
@@ -419,6 +401,19 @@ mesh_channels(struct mesh *mesh, const char *path, const struct frame_head *head
 	for (int i = 0; i < 2; i++)
 		mesh->spacing[i] = isfinite(head->spacing[i]) ? head->spacing[i] : 1;
 	return 0;
+}
+
+bool
+mesh_point(const struct mesh *mesh, const struct frame *frame, size_t x, size_t y, double point[3])
+{
+	bool plain = mesh->point[0] == NO_CHANNEL;
+
+	point[0] = plain ? (double)x * mesh->spacing[0] :
+	    (double)frame_floats(frame, mesh->point[0], y)[x];
+	point[1] = plain ? (double)y * mesh->spacing[1] :
+	    (double)frame_floats(frame, mesh->point[1], y)[x];
+	point[2] = (double)frame_floats(frame, mesh->point[2], y)[x];
+	return isfinite(point[0]) && isfinite(point[1]) && isfinite(point[2]);
 }
 
 /* Numbers the vertices of row y, which are the pixels of finite points. */
@@ -508,7 +503,7 @@ mesh_init(struct mesh *mesh, const char *path, const struct frame *frame,
 	if (!(mesh->jump > 0)) {
 		struct jump_steps steps;
 
-		jump_begin(&steps, mesh);
+		jump_begin(&steps, mesh, JUMP_PIXELS);
 		for (size_t i = 0; i < JUMP_PIECES; i++)
 			jump_piece(&steps, i);
 		mesh->jump = jump_end(&steps);

@@ -110,7 +110,7 @@ struct mesh {
 	double jump;
 	uint32_t *number;			/* the vertex of each pixel, or MESH_NONE */
 	size_t vertices;
-	struct vertex *row;			/* of mesh_row(), room for w */
+	struct vertex *row;			/* room for w */
 	const uint32_t (*triangle)[3];		/* of mesh_row_triangles(), which may fill: */
 	uint32_t (*triangle_room)[3];		/* 2 w of them */
 	const uint32_t (*given)[3];		/* triangles of vertices in no order; NULL: none */
@@ -138,15 +138,16 @@ struct vertex {
 /* Finds the channels of a frame and where z points: all of a mesh except its pixels. -1 after
  * fail(path, ...). */
 int mesh_channels(struct mesh *, const char *path, const struct frame_head *);
+/* The point of a pixel of the frame of floats whose channels the mesh has. False: it is not
+ * finite. */
+bool mesh_point(const struct mesh *, const struct frame *, size_t x, size_t y, double point[3]);
 /* 0, or -1 after fail(path, ...); mesh_free() in either case. */
 int mesh_init(struct mesh *, const char *path, const struct frame *, const struct mesh_options *);
 void mesh_free(struct mesh *);
 bool mesh_has_normals(const struct mesh *);
 bool mesh_has_colours(const struct mesh *);
-/* Fills mesh->row with the vertices of row y, in order of x; their number. Where there are no
- * normals or colours these are 0. */
-size_t mesh_row(const struct mesh *, size_t y);
-/* Those of `pixels` pixels of that row from column x on. */
+/* The vertices of `pixels` pixels of row y from column x on, in that order; their number. Where
+ * there are no normals or colours these are not set. */
 size_t mesh_vertices(const struct mesh *, size_t x, size_t y, size_t pixels, struct vertex *);
 /* Points mesh->triangle to the triangles between rows y and y + 1, as vertex numbers; their number.
  * Of triangles that are given, to the next w ones. */
@@ -172,7 +173,7 @@ int mesh_write_comments(const struct mesh *, const char *path, FILE *, const cha
 /* The automatic jump of a mesh, found in pieces, which several threads may do at the same time. */
 
 #define JUMP_PIECES 16
-#define JUMP_PIXELS 32768	/* looked at, at most: more make the jump no better */
+#define JUMP_PIXELS 32768	/* that are looked at: more make the jump no better */
 
 struct jump_steps {
 	const struct mesh *mesh;	/* its channels and its frame of floats */
@@ -182,7 +183,8 @@ struct jump_steps {
 	float *dz, *lateral;		/* of each piece: in z, and in the image plane */
 };
 
-void jump_begin(struct jump_steps *, const struct mesh *);
+/* To look at `most` pixels at most. */
+void jump_begin(struct jump_steps *, const struct mesh *, size_t most);
 /* Piece i of JUMP_PIECES; arg: struct jump_steps. */
 void jump_piece(void *arg, size_t i);
 /* After all pieces: the jump, infinite where there are no steps. Frees the steps. */

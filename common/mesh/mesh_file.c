@@ -1038,12 +1038,6 @@ mesh_vertices(const struct mesh *mesh, size_t from, size_t y, size_t pixels, str
 	return (size_t)(to - vertex);
 }
 
-size_t
-mesh_row(const struct mesh *mesh, size_t y)
-{
-	return mesh_vertices(mesh, 0, y, mesh->w, mesh->row);
-}
-
 bool
 mesh_saves(const char *path)
 {

@@ -15,18 +15,6 @@
 
 /* ---- the points of a frame ---- */
 
-static bool
-find_three(const struct frame_head *head, const char *const names[3], size_t channel[3])
-{
-	bool all = true;
-
-	for (size_t k = 0; k < 3; k++) {
-		channel[k] = head_channel(head, names[k]);
-		all &= channel[k] != NO_CHANNEL;
-	}
-	return all;
-}
-
 /* The difference of two neighbours along a row or a column, on the sides that have a point. */
 static double
 along_order(const struct frame *in, size_t channel, size_t x, size_t y, bool down)
@@ -97,16 +85,14 @@ find_sensor(const struct frame_head *head, struct cloud *cloud)
 int
 cloud_take(const struct frame *in, struct cloud *cloud)
 {
-	static const char *const xyz[3] = { "x", "y", "z" }, *const nxyz[3] = { "nx", "ny", "nz" },
-		*const rgb[3] = { "r", "g", "b" };
 	size_t channel[9], most = in->head.w * in->head.h, n = 0;
-	bool given = !cloud->has_sensor && find_three(&in->head, nxyz, channel + 3);
+	bool given = !cloud->has_sensor && head_three(&in->head, "n", "xyz", channel + 3);
 	bool order = !cloud->has_sensor && !given && in->head.w > 1 && in->head.h > 1;
 
 	if (table_has_points(NULL, &in->head) < 0)
 		return -1;
-	find_three(&in->head, xyz, channel);
-	cloud->values = find_three(&in->head, rgb, channel + 6) ? 3 : 0;
+	head_xyz(&in->head, channel);
+	cloud->values = head_three(&in->head, "", "rgb", channel + 6) ? 3 : 0;
 	if (cloud->values == 0 && head_channel(&in->head, "texture") != NO_CHANNEL) {
 		channel[6] = head_channel(&in->head, "texture");
 		cloud->values = 1;

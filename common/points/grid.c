@@ -8,6 +8,7 @@
 
 #include "base/numbers.h"
 #include "base/process.h"
+#include "image/statistics.h"
 
 /* ---- sorting ---- */
 
@@ -188,14 +189,9 @@ place_points(struct run *run, struct sorting *sorting, const double *about,
 
 	run_for(run, sorting->chunks, find_extent, sorting);
 	for (size_t i = 0; i < sorting->chunks; i++)
-		for (int k = 0; k < 3; k++) {
-			own.low[k] = fmin(own.low[k], sorting->extent[i].low[k]);
-			own.high[k] = fmax(own.high[k], sorting->extent[i].high[k]);
-		}
-	for (int k = 0; k < 3 && all; k++) {
-		all->low[k] = fmin(all->low[k], own.low[k]);
-		all->high[k] = fmax(all->high[k], own.high[k]);
-	}
+		grid_widen(&own, sorting->extent[i].low, sorting->extent[i].high);
+	if (all)
+		grid_widen(all, own.low, own.high);
 	if (!about && check_extent(grid->size, all) < 0)
 		return -1;
 	grid->border = about != NULL;
@@ -353,26 +349,19 @@ count_around(const struct grid *grid, size_t point, bool different)
 	return n;
 }
 
-static int
-compare_counts(const void *a, const void *b)
-{
-	size_t x = *(const size_t *)a, y = *(const size_t *)b;
-
-	return x < y ? -1 : x > y;
-}
-
 /* Of points spread over the cloud; one that only has copies about it does not tell. */
 static size_t
 median_count(const struct grid *grid, bool different)
 {
-	size_t count[SAMPLED_POINTS], counts = 0;
+	double count[SAMPLED_POINTS];
+	size_t counts = 0;
 
 	for (size_t i = 0; i < SAMPLED_POINTS; i++) {
-		count[counts] = count_around(grid, i * grid->points / SAMPLED_POINTS, different);
+		count[counts] = (double)count_around(grid, i * grid->points / SAMPLED_POINTS,
+		    different);
 		counts += count[counts] > 1;
 	}
-	qsort(count, counts, sizeof(*count), compare_counts);
-	return counts > 0 ? count[counts / 2] : 1;
+	return counts > 0 ? (size_t)statistics_ranked(count, counts, counts / 2) : 1;
 }
 
 int

@@ -22,13 +22,23 @@ struct grid {
 	double middle[3], extent;
 };
 
-/* The box of all points; begins as GRID_NOWHERE. */
+/* The box of points; begins as GRID_NOWHERE, where low > high. */
 struct grid_extent {
 	double low[3], high[3];
 };
 
 #define GRID_NOWHERE (struct grid_extent){ { INFINITY, INFINITY, INFINITY }, \
 	{ -INFINITY, -INFINITY, -INFINITY } }
+
+/* So that it holds the box from low to high, too. */
+static inline void
+grid_widen(struct grid_extent *extent, const double low[3], const double high[3])
+{
+	for (int k = 0; k < 3; k++) {
+		extent->low[k] = low[k] < extent->low[k] ? low[k] : extent->low[k];
+		extent->high[k] = high[k] > extent->high[k] ? high[k] : extent->high[k];
+	}
+}
 
 /*
  * Sorts n >= 1 points. With `about`, a point more than 2^20 cubes from there counts to a cube at

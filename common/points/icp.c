@@ -43,10 +43,7 @@ for_parts(struct run *run, struct work *work, void (*fn)(void *, size_t))
 	size_t parts = (work->n + SUM_PAIRS - 1) / SUM_PAIRS;
 
 	memset(work->part, 0, parts * sizeof(*work->part));
-	if (run)
-		run_for(run, parts, fn, work);
-	for (size_t i = 0; i < parts && !run; i++)
-		fn(work, i);
+	run_for(run, parts, fn, work);
 }
 
 static size_t
@@ -354,9 +351,7 @@ pose_invert(const struct pose *pose, struct pose *to)
 {
 	struct pose inverse = pose_identity;
 
-	for (size_t i = 0; i < 3; i++)
-		for (size_t j = 0; j < 3; j++)
-			inverse.R[3 * i + j] = pose->R[3 * j + i];
+	matrix3_transpose(pose->R, inverse.R);
 	pose_apply(&inverse, pose->T, inverse.T);
 	for (size_t i = 0; i < 3; i++)
 		inverse.T[i] = -inverse.T[i];
@@ -482,8 +477,7 @@ deviation(const struct pose *pose, double *determinant)
 				sum += R[3 * k + i] * R[3 * k + j];
 			most = fmax(most, fabs(sum));
 		}
-	*determinant = R[0] * (R[4] * R[8] - R[5] * R[7]) - R[1] * (R[3] * R[8] - R[5] * R[6]) +
-	    R[2] * (R[3] * R[7] - R[4] * R[6]);
+	*determinant = matrix3_determinant(R);
 	return most;
 }
 

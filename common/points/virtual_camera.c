@@ -28,7 +28,7 @@ struct view {
 struct points {
 	const struct triangles *triangles;
 	bool *used;
-	struct box *box;		/* of each piece */
+	struct grid_extent *box;		/* of each piece */
 	size_t pieces;
 };
 
@@ -113,11 +113,11 @@ box_piece(void *arg, size_t piece)
 {
 	const struct points *points = arg;
 	const struct triangles *triangles = points->triangles;
-	struct box box = empty_box;
+	struct grid_extent box = GRID_NOWHERE;
 
 	for (size_t i = piece * PIECE; i < piece_end(piece, triangles->points); i++)
 		if (points->used[i])
-			widen(&box, triangles->point[i], triangles->point[i]);
+			grid_widen(&box, triangles->point[i], triangles->point[i]);
 	points->box[piece] = box;
 }
 
@@ -353,20 +353,21 @@ view_check(const struct view_options *options)
 /* ---- the mesh in the view ---- */
 
 /* The box of the marked points. */
-static struct box
+static struct grid_extent
 box_of(struct run *run, struct points *points)
 {
-	struct box box = empty_box;
+	struct grid_extent box = GRID_NOWHERE;
 
 	run_for(run, points->pieces, box_piece, points);
 	for (size_t i = 0; i < points->pieces; i++)
-		widen(&box, points->box[i].low, points->box[i].high);
+		grid_widen(&box, points->box[i].low, points->box[i].high);
 	return box;
 }
 
 /* The scale at which the box, with its point `middle` in the middle, leaves the margin free. */
 static double
-fitting_scale(const struct view_options *options, const struct box *box, const double middle[3])
+fitting_scale(const struct view_options *options, const struct grid_extent *box,
+    const double middle[3])
 {
 	const double room[2] = { (double)options->w - 2 * options->margin_px,
 		(double)options->h - 2 * options->margin_px };
@@ -383,7 +384,7 @@ fitting_scale(const struct view_options *options, const struct box *box, const d
 /* Warns of a --scale at which the mesh is a spot in the picture, or the picture a spot on the mesh.
  * True: it did. box: in pixels. */
 static bool
-check_scale(const char *name, const struct view_options *options, const struct box *box)
+check_scale(const char *name, const struct view_options *options, const struct grid_extent *box)
 {
 	double x = box->high[0] - box->low[0], y = box->high[1] - box->low[1];
 	double w = (double)options->w, h = (double)options->h;
@@ -403,7 +404,7 @@ static int
 place(struct run *run, const char *name, struct triangles *triangles, struct points *points,
     const struct view_options *options, struct view *view)
 {
-	struct box box = box_of(run, points);
+	struct grid_extent box = box_of(run, points);
 	double first[3], middle[3] = { 0 };
 	bool empty = box.low[0] > box.high[0];
 	struct placing placing = { .triangles = triangles, .axes = view->axes, .from = first,

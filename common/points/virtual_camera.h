@@ -31,19 +31,3 @@ int view_draw(struct run *, const char *name, struct triangles *, const struct v
  * spacing (points/cloud.h), with their grey value. To be freed also after a failure, -1 after
  * fail(). */
 int table_triangles(struct run *, const struct frame *table, struct triangles *);
-
-struct box {
-	double low[3], high[3];		/* low > high: empty */
-};
-
-static const struct box empty_box = { { INFINITY, INFINITY, INFINITY },
-	{ -INFINITY, -INFINITY, -INFINITY } };
-
-static inline void
-widen(struct box *box, const double low[3], const double high[3])
-{
-	for (int k = 0; k < 3; k++) {
-		box->low[k] = low[k] < box->low[k] ? low[k] : box->low[k];
-		box->high[k] = high[k] > box->high[k] ? high[k] : box->high[k];
-	}
-}

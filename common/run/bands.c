@@ -76,47 +76,6 @@ state_free(struct link *link)
 	}
 }
 
-int
-passthrough_plan(struct run *run, struct passthrough *passing, struct frame_head *out,
-    const char *before, const char *replaced, const char *behind)
-{
-	char *names = must_alloc(strlen(before) + strlen(behind) + 2 +
-	    out->c * (CHANNEL_NAME_SIZE + 1), 1), *end;
-	int status;
-
-	passthrough_free(passing);
-	passing->first = meta_words(before);
-	passing->channel = must_alloc(out->c, sizeof(*passing->channel));
-	end = stpcpy(names, before);
-	for (size_t i = 0; i < out->c; i++)
-		if (!words_have(replaced, out->channel[i])) {
-			passing->channel[passing->n++] = i;
-			end = stpcpy(stpcpy(end, end == names ? "" : " "), out->channel[i]);
-		}
-	stpcpy(stpcpy(end, end == names ? "" : " "), behind);
-	status = head_set_channels(out, names);
-	free(names);
-	for (size_t i = 0; i < passing->n && status == 0; i++)
-		run_pass(run, passing->first + i, passing->channel[i]);
-	return status;
-}
-
-void
-passthrough_row(
-    const struct passthrough *passing, const struct frame *in, struct frame *out, size_t y)
-{
-	for (size_t i = 0; i < passing->n; i++)
-		frame_pass(in, passing->channel[i], out, passing->first + i, y);
-}
-
-void
-passthrough_free(struct passthrough *passing)
-{
-	free(passing->channel);
-	passing->channel = NULL;
-	passing->n = 0;
-}
-
 #define STEP_BYTES (1u << 20)	/* what is touched at a time, input to output: half a common L2 */
 #define STEP_LEAST 24
 #define STEP_MOST 64
@@ -414,6 +373,7 @@ table_bands_run(void *arg, size_t item, int thread)
 		place_output(segment, k, band, x, n);
 		band->seconds[k] -= progress_seconds();
 		link->run.body->rows(&link->run, &in, &out, 0, 1, &scratch);
+		run_pass_rows(&link->run, &in, &out, 0, 1);
 		band->seconds[k] += progress_seconds();
 		all_invalid_scan(&link->all_invalid, &in, (k ? segment->link[k - 1].out :
 		    segment->in->head).c, &out, 0, 1);
@@ -590,6 +550,7 @@ make_rows(const struct segment *segment, size_t k, struct band_memory *band, siz
 	place_state(segment, k, band, end);
 	band->seconds[k] -= progress_seconds();
 	link->run.body->rows(segment->run[k], &in, &out, band->done[k], end, &scratch);
+	run_pass_rows(&link->run, &in, &out, band->done[k], end);
 	band->seconds[k] += progress_seconds();
 	all_invalid_scan(segment->all_invalid[k], &in, before->c, &out, band->done[k], end);
 	check_sample_take(segment->sample[k], &in, &out, size_at_least(band->done[k], band->y0),

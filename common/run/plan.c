@@ -36,6 +36,49 @@ run_pass(struct run *run, size_t out_c, size_t in_c)
 	link->source_channel[out_c] = in_c;
 }
 
+static bool
+is_in(const char *list, const char *word)
+{
+	char one[CHANNEL_NAME_SIZE];
+
+	for (size_t i = 0; meta_word(list, i, one, sizeof(one)); i++)
+		if (!strcmp(one, word))
+			return true;
+	return false;
+}
+
+int
+run_pass_others(struct run *run, struct frame_head *out, const char *before, const char *replaced,
+    const char *behind)
+{
+	size_t n = meta_words(before);
+	char *names = must_alloc(strlen(before) + strlen(behind) + 2 +
+	    out->c * (CHANNEL_NAME_SIZE + 1), 1), *end = stpcpy(names, before);
+	int status;
+
+	for (size_t c = 0; c < out->c; c++)
+		if (!is_in(replaced, out->channel[c])) {
+			run_pass(run, n++, c);
+			end = stpcpy(stpcpy(end, end == names ? "" : " "), out->channel[c]);
+		}
+	stpcpy(stpcpy(end, end == names ? "" : " "), behind);
+	status = head_set_channels(out, names);
+	free(names);
+	return status;
+}
+
+void
+run_pass_rows(const struct run *run, const struct frame *in, struct frame *out, size_t y0,
+    size_t y1)
+{
+	const struct link *link = run->link;
+
+	for (size_t y = y0; y < y1; y++)
+		for (size_t c = 0; c < link->source_channels; c++)
+			if (link->source_channel[c] != NO_CHANNEL)
+				frame_pass(in, link->source_channel[c], out, c, y);
+}
+
 /* Completes all frames under way that go through any link from `first` to `last`: they may need
  * what the links were planned with. Frames that end before `first` come behind the one at hand. */
 static int

@@ -101,7 +101,7 @@ run_for(struct run *run, size_t n, void (*fn)(void *arg, size_t i), void *arg)
 {
 	struct for_job job = { fn, arg };
 
-	thread_pool_for(run->chain->pool, n, for_item, &job);
+	thread_pool_for(run ? run->chain->pool : NULL, n, for_item, &job);
 }
 
 int
@@ -110,10 +110,10 @@ run_save_options(struct run *run, const struct opt *table, const void *values)
 	return save_options_set(&run->chain->save, (struct save_options){ table, values });
 }
 
-struct meta *
-run_output_meta(struct run *run)
+struct frame_head *
+run_output(const struct run *run)
 {
-	return &run->link->out.meta;
+	return &run->link->out;
 }
 
 int

@@ -46,10 +46,20 @@ struct run {
 };
 
 /*
- * For plan: channel out_c of the output is the input's channel in_c, unchanged. The runner may then
- * give both the same memory; rows still calls frame_pass() for every row of it.
+ * For plan: channel out_c of the output is the input's channel in_c, unchanged. The runner gives
+ * both the same memory, or copies its rows after those that a map has made.
  */
 void run_pass(struct run *, size_t out_c, size_t in_c);
+/*
+ * The same of all channels but some: gives `out`, which has the input's own channels, those of
+ * `before`, then its own less those of `replaced`, then those of `behind` (lists, blank-separated,
+ * maybe empty). -1 after fail().
+ */
+int run_pass_others(struct run *, struct frame_head *out, const char *before, const char *replaced,
+    const char *behind);
+/* For flows: copies rows y0 to y1 - 1 of the channels that pass. */
+void run_pass_rows(const struct run *, const struct frame *in, struct frame *out, size_t y0,
+    size_t y1);
 
 /* Hands a frame on, taking ownership; appends cmd.N. 0; -1 when the chain is stopping. */
 int run_emit(struct run *, struct frame *);
@@ -68,10 +78,12 @@ void run_begin_input(struct run *);
 /* It cannot be read or used, as fail() has recorded: with --keep-going it is lost, with a line that
  * says so, and the next one may follow. -1: the run ends. */
 int run_lose_input(struct run *);
-/* Calls fn(arg, i) for 0 <= i < n on all threads; returns when all are done. For flows. */
+/* Calls fn(arg, i) for 0 <= i < n on all threads (run NULL: on this one); returns when all are
+ * done. For flows. */
 void run_for(struct run *, size_t n, void (*fn)(void *arg, size_t i), void *arg);
-/* The metadata of the output that plan made; a survey may change values there, not keys. */
-struct meta *run_output_meta(struct run *);
+/* The output's head as plan made it, by which a flow makes its frames; a survey may change values
+ * of its metadata, not keys. */
+struct frame_head *run_output(const struct run *);
 /* For init: what the chain's -o will be written with. -1 after fail(): an earlier stage has options
  * that this makes useless. */
 int run_save_options(struct run *, const struct opt *table, const void *values);

@@ -93,7 +93,7 @@ struct body {
 	int (*holds)(struct run *, const struct frame *in, bool ended, size_t *images,
 	    size_t *measurements);
 	/* Whole-frame pass before rows, reduced in a fixed order. May be NULL. Its result goes to
-	 * priv, and into values of the output's metadata (run_output_meta) whose keys plan has set.
+	 * priv, and into values of the output's metadata (run_output) whose keys plan has set.
 	 * SURVEY_SKIPS: the frame gives no output. */
 	int (*survey)(struct run *, const struct frame *in);
 	/* Computes rows y0 <= y < y1 of every output channel. Input rows from y0 - halo to y1 +

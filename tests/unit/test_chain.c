@@ -93,10 +93,6 @@ turn_rows(const struct run *run, const struct frame *in, struct frame *out, size
 	one_in.plane += 1;
 	one_out.head.c = 1;
 	column_rows(run, &one_in, &one_out, y0, y1, scratch);
-	for (size_t y = y0; y < y1; y++) {
-		frame_pass(in, 2, out, 1, y);
-		frame_pass(in, 0, out, 2, y);
-	}
 }
 
 static int
@@ -694,6 +690,7 @@ whole(const struct stage *stage, void *parameters, struct frame *in)
 	assert_int_equal(frame_new(&head, &out), 0);
 	head_free(&head);
 	run.body->rows(&run, in, out, 0, in->head.h, &(struct row_scratch){ 0 });
+	run_pass_rows(&run, in, out, 0, in->head.h);
 	frame_free(in);
 	free(run.priv);
 	free(link.source_channel);

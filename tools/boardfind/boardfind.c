@@ -37,15 +37,15 @@ static const char *const polarities[] = { "dark", "bright", NULL };
 
 static const struct opt options[] = {
 	{ 0, "board", "WxH,MM", OPT_TEXT, AT(board), NULL, 0, 0, NULL,
-	    "its points along both sides (inner corners, or circles), and their distance", NULL },
+	    "its points along both sides (inner corners, or circles), and their distance" },
 	{ 0, "kind", "WORD", OPT_WORD, AT(kind), "chess", 0, 0, NULL, "what is printed on it",
 	    board_kinds },
 	{ 0, "polarity", "WORD", OPT_WORD, AT(polarity), NULL, 0, 0, NULL,
 	    "circles are dark on bright ground, if not given, or bright on dark", polarities },
 	{ 0, "sigma", "PX", OPT_NUMBER, AT(find.sigma_px), NULL, DERIVATIVES_SIGMA_LEAST, 32, "px",
-	    "smoothing that corners are measured with; by their distances if not given", NULL },
+	    "smoothing that corners are measured with; by their distances if not given" },
 	{ 0, "channel", "NAME", OPT_TEXT, AT(channel), NULL, 0, 0, NULL,
-	    "the picture: r, g, b ...; the luma of colour pictures if not given", NULL },
+	    "the picture: r, g, b ...; the luma of colour pictures if not given" },
 	{ 0 },
 };
 

@@ -22,7 +22,7 @@ struct parameters {
 static const struct opt options[] = {
 	DEPTHCODE_OPTIONS(struct parameters, code, NULL),
 	{ 0, "texture", "CHANNEL", OPT_TEXT, AT(texture), NULL, 0, 0, NULL,
-	    "the channel, or three, that the texture becomes; without keys: it lies below", NULL },
+	    "the channel, or three, that the texture becomes; without keys: it lies below" },
 	{ 0 },
 };
 
@@ -128,7 +128,6 @@ texture_plan(struct texture *texture, const char *name, const struct frame_head 
 	bool colour;
 	size_t h;
 
-	texture_below_free(&texture->flow);
 	texture->channel = NO_CHANNEL;
 	texture->matrix = TEXTURE_GREY;
 	texture->is = name || place || meta_get(&in->meta, "depthcode_texture");
@@ -185,11 +184,7 @@ texture_output(struct texture *texture, const char *name, const struct depthcode
 	if (texture->below)
 		out->h = texture->flow.picture.h;
 	meta_set_number(&out->meta, "max_value", most * scale * gain);
-	if (head_set_channels(out, names) < 0)
-		return -1;
-	if (texture->below)
-		head_copy(&texture->flow.out, out);
-	return 0;
+	return head_set_channels(out, names);
 }
 
 /* ---- are the levels those that depthenc wrote? ---- */
@@ -505,7 +500,7 @@ release(struct run *run)
 	if (priv->gap.moved > 1)
 		warn(NULL, "%zu of %zu frames have such samples", priv->gap.moved,
 		    priv->gap.frames);
-	texture_below_free(&priv->texture.flow);
+	head_free(&priv->texture.flow.picture);
 }
 
 const struct stage stage_depthdec = {

@@ -1,4 +1,3 @@
-#version 450
 #include "gpu/gpu.glsl"
 #include "holo/depthcode.px.h"
 #include "depthdec.block.h"
@@ -12,7 +11,7 @@ main()
 	block_at at = block_at(gpu.block);
 	vec4 luma, valid, sine = vec4(0), cosine = vec4(0), folds = vec4(0), depth;
 
-	if (gpu_outside4(x, y))
+	if (gpu_outside(x, y))
 		return;
 	luma = gpu_samples4(at.b.luma, x, y, at.b.type);
 	valid = luma;

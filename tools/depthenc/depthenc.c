@@ -24,12 +24,12 @@ struct parameters {
 static const struct opt options[] = {
 	DEPTHCODE_OPTIONS(struct parameters, code, depth_range_words),
 	{ 0, "texture", "CHANNEL", OPT_TEXT, AT(texture.channel), NULL, 0, 0, NULL,
-	    "channel that goes with the depth, or three of a colour: r,g,b", NULL },
+	    "channel that goes with the depth, or three of a colour: r,g,b" },
 	{ 0, "texture-place", "WORD", OPT_WORD, AT(texture.place), "below", 0, 0, NULL,
 	    "below the depth, in a frame of double height; or in a track of its own",
 	    depthcode_texture_places },
 	{ 0, "texture-gain", "G", OPT_NUMBER, AT(texture.gain), "1", 0.01, 1, NULL,
-	    "amplitude of the texture: less leaves more of a video's bits to the depth", NULL },
+	    "amplitude of the texture: less leaves more of a video's bits to the depth" },
 	{ 0 },
 };
 
@@ -203,7 +203,6 @@ plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 		return 0;
 	}
 	/* twice the rows, or one more channel */
-	texture_below_free(&texture->below);
 	texture->most = track ? DEPTHCODE_TEXTURE_MOST : (float)depthcode_most(depthcode);
 	snprintf(names, sizeof(names), "%s %s", depthcode_channel_names(depthcode),
 	    colour ? track ? DEPTHCODE_COLOUR_TRACK : "r g b" : "texture");
@@ -222,10 +221,7 @@ plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 	texture->below.middle = (unsigned)(depthcode_most(depthcode) + 1) / 2;
 	texture->below.survey = survey;
 	texture->below.rows = depthenc_encode;
-	if (texture_below_plan(&texture->below, true, out, names, in->h, colour) < 0)
-		return -1;
-	head_copy(&texture->below.out, out);
-	return 0;
+	return texture_below_plan(&texture->below, true, out, names, in->h, colour);
 }
 
 static void
@@ -239,7 +235,7 @@ release(struct run *run)
 	depth_use_conclude(&priv->outside.use, depthcode_step(&priv->depthcode));
 	free(priv->fill.value);
 	texture_cut_conclude(&priv->texture.cut);
-	texture_below_free(&priv->texture.below);
+	head_free(&priv->texture.below.picture);
 }
 
 const struct stage stage_depthenc = {

@@ -1,4 +1,3 @@
-#version 450
 #include "gpu/gpu.glsl"
 #include "holo/depthcode.px.h"
 #include "depthenc.block.h"
@@ -21,7 +20,7 @@ main()
 	block_at at = block_at(gpu.block);
 	vec4 depth, luma, sine, cosine;
 
-	if (gpu_outside4(x, y))
+	if (gpu_outside(x, y))
 		return;
 	depth = gpu_in4(at.b.depth, x, y);
 	for (int i = 0; i < 4; i++) {

@@ -33,11 +33,11 @@ static const struct opt options[] = {
 	    "ordered, error diffusion, a search for what decodes best, or small files",
 	    dither_methods },
 	{ 0, "order", "N", OPT_INTEGER, AT(order), "3", 1, DITHER_ORDER_MOST, NULL,
-	    "Bayer matrix of 2^N x 2^N", NULL },
+	    "Bayer matrix of 2^N x 2^N" },
 	{ 0, "sigma", "PX", OPT_NUMBER, AT(sigma_px), "3", 0.5, 8, "px",
-	    "size of the decoder's kernel, which best looks through", NULL },
+	    "size of the decoder's kernel, which best looks through" },
 	{ 0, "price", "P", OPT_NUMBER, AT(price), "0", 0, 1, NULL,
-	    "best: smaller files for less accuracy; price of a bit off Bayer's pattern", NULL },
+	    "best: smaller files for less accuracy; price of a bit off Bayer's pattern" },
 	{ 0, "pack", "WORD", OPT_WORD, AT(pack), "msb", 0, 0, NULL,
 	    "upper bits of a grey image; images of one bit side by side; red of a colour image",
 	    dither_packs },
@@ -201,7 +201,7 @@ whole_frame(struct run *run, struct frame *in)
 	else if (status == 0)
 		diffuse_frame(run, in);
 	if (status == 0)
-		status = frame_new(&priv->out, &packing.out);
+		status = frame_new(run_output(run), &packing.out);
 	if (status == 0)
 		run_for(run, (in->head.h + PACKED_ROWS - 1) / PACKED_ROWS,
 		    dither3_rows()->pack_rows, &packing);
@@ -326,8 +326,6 @@ plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 	head_set_channels(out, priv->keys.pack == DITHER_RGB ? "r g b" : "image");
 	if (planar)
 		meta_set(&out->meta, "bits", "1");
-	head_free(&priv->out);
-	head_copy(&priv->out, out);
 	return 0;
 }
 
@@ -336,7 +334,6 @@ end(struct run *run)
 {
 	struct priv *priv = run->priv;
 
-	head_free(&priv->out);
 	previous_free(&priv->previous);
 	diffusion_free(&priv->diffusion);
 	free(priv->mark);

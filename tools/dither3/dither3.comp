@@ -1,4 +1,3 @@
-#version 450
 #include "gpu/gpu.glsl"
 #include "dither3.px.h"
 #include "dither3.block.h"
@@ -101,7 +100,7 @@ main()
 	block_at at = block_at(gpu.block);
 	precise vec4 value;
 
-	if (gpu_outside4(x, y))
+	if (gpu_outside(x, y))
 		return;
 	if (at.b.pack == DITHER3_PLANAR) {
 		for (uint i = 0; i < 4; i++)

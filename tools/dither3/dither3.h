@@ -29,7 +29,6 @@ struct previous_frame {
 struct priv {
 	float price;			/* of a bit off the ordered pattern */
 	struct dither_keys keys;
-	struct frame_head out;
 	bool to_circle;			/* R and G were rounded together, to the nearest angle */
 	size_t channel[4];		/* sine, cosine, stair, texture; NO_CHANNEL: none is kept */
 	float threshold[4][DITHER_TILE_PIXELS];

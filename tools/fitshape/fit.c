@@ -93,11 +93,7 @@ sum_normals(const struct shape_points *points, const struct shape_tangent *tange
 	size_t blocks = (points->n + BLOCK - 1) / BLOCK, n = shape_unknowns(&tangent->shape);
 	struct summing summing = { points, tangent, must_alloc(blocks, sizeof(*out)), n };
 
-	if (points->run)
-		run_for(points->run, blocks, fitshape_rows()->sum_block, &summing);
-	else
-		for (size_t b = 0; b < blocks; b++)
-			fitshape_rows()->sum_block(&summing, b);
+	run_for(points->run, blocks, fitshape_rows()->sum_block, &summing);
 	memset(out, 0, sizeof(*out));
 	for (size_t b = 0; b < blocks; b++) {
 		for (size_t i = 0; i < n * n; i++)

@@ -33,16 +33,6 @@ struct cloud {
 
 void cloud_free(struct cloud *);
 
-/* Where a frame's coordinates are. */
-struct cloud_channels {
-	size_t x[3], sigma;	/* x[0] = x[1] = NO_CHANNEL: column and row times the spacing */
-	double spacing[2];
-	bool towards;		/* z points towards the camera */
-	unsigned char *valid;	/* struct cloud's */
-	double window_px, shared;
-	char unit[16];
-};
-
 /* ---- fit.c: planes, spheres and cylinders; coordinates are about a point near the shape's ---- */
 
 enum shape_kind { SHAPE_PLANE, SHAPE_SPHERE, SHAPE_CYLINDER };

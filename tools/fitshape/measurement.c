@@ -13,6 +13,15 @@
 
 /* ---- channels ---- */
 
+/* Where a frame's coordinates are. */
+struct cloud_channels {
+	struct mesh of;		/* its channels, spacing and direction of z */
+	size_t sigma;
+	unsigned char *valid;	/* struct cloud's */
+	double window_px, shared;
+	char unit[16];
+};
+
 #define WINDOW_PX_MOST 1000.0	/* that errors are followed over */
 
 /* Coordinates must be lengths: x y z, or z over pixels whose distance is known in the same unit. */
@@ -42,23 +51,20 @@ cloud_find(const struct numbers *pixel, const struct frame_head *head,
     struct cloud_channels *channels)
 {
 	const char *unit = meta_get(&head->meta, "length_unit");
-	struct mesh mesh;
+	struct mesh *mesh = &channels->of;
 
-	if (mesh_channels(&mesh, NULL, head) < 0)
+	if (mesh_channels(mesh, NULL, head) < 0)
 		return -1;
-	if (head->c == 1 && mesh.point[0] == NO_CHANNEL && strcmp(head->channel[0], "z") &&
+	if (head->c == 1 && mesh->point[0] == NO_CHANNEL && strcmp(head->channel[0], "z") &&
 	    strcmp(head->channel[0], "depth") && strcmp(head->channel[0], "height"))
 		return fail(NULL, "a shape needs channels x y z, or one of z, depth, height, not "
 		    "%s", head->channel[0]);
 	unit = unit ? unit : *head->unit ? head->unit : "mm";
-	if (check_lengths(head, &mesh, pixel, unit) < 0)
+	if (check_lengths(head, mesh, pixel, unit) < 0)
 		return -1;
 	snprintf(channels->unit, sizeof(channels->unit), "%.15s", unit);
-	memcpy(channels->x, mesh.point, sizeof(channels->x));
-	memcpy(channels->spacing, mesh.spacing, sizeof(channels->spacing));
 	for (size_t i = 0; i < 2 && pixel->n; i++)
-		channels->spacing[i] = pixel->v[i < pixel->n ? i : 0];
-	channels->towards = mesh.towards;
+		mesh->spacing[i] = pixel->v[i < pixel->n ? i : 0];
 	channels->sigma = head_channel(head, "sigma");
 	if (meta_number(&head->meta, "sigma_window_px", 0, &channels->window_px) < 0 ||
 	    meta_number(&head->meta, "sigma_shared",
@@ -80,7 +86,8 @@ mark_valid(const struct frame *frame, struct cloud_channels *channels)
 		return;
 	channels->valid = must_alloc(h, w);
 	for (size_t i = 0; i < w * h; i++)
-		channels->valid[i] = isfinite(frame_floats(frame, channels->x[2], i / w)[i % w]);
+		channels->valid[i] =
+		    isfinite(frame_floats(frame, channels->of.point[2], i / w)[i % w]);
 }
 
 /* ---- points ---- */
@@ -124,15 +131,9 @@ static int
 add_point(const struct frame *frame, const struct cloud_channels *channels, size_t x, size_t y,
     struct cloud *cloud)
 {
-	bool plain = channels->x[0] == NO_CHANNEL;
 	double point[3];
 
-	point[0] = plain ? (double)x * channels->spacing[0] :
-	    (double)frame_floats(frame, channels->x[0], y)[x];
-	point[1] = plain ? (double)y * channels->spacing[1] :
-	    (double)frame_floats(frame, channels->x[1], y)[x];
-	point[2] = (double)frame_floats(frame, channels->x[2], y)[x];
-	if (!isfinite(point[0]) || !isfinite(point[1]) || !isfinite(point[2]))
+	if (!mesh_point(&channels->of, frame, x, y, point))
 		return 0;
 	if (cloud->sigma) {
 		double sigma = (double)frame_floats(frame, channels->sigma, y)[x];
@@ -182,7 +183,7 @@ cloud_take(const struct frame *frame, const struct cloud_channels *channels,
 	const struct frame_head *head = &frame->head;
 	size_t x0 = 0, y0 = 0, w = head->w, h = head->h;
 
-	*cloud = (struct cloud){ .along = channels->x[0] == NO_CHANNEL ? ALONG_Z : ALONG_RAY,
+	*cloud = (struct cloud){ .along = channels->of.point[0] == NO_CHANNEL ? ALONG_Z : ALONG_RAY,
 		.w = head_is_table(head) ? 0 : head->w, .h = head->h, .valid = channels->valid,
 		.window_px = channels->window_px, .shared = channels->shared };
 	if (region->n == 4) {
@@ -582,7 +583,7 @@ measure_cloud(const struct measuring *measuring, size_t which)
 	const struct parameters *parameters = measuring->parameters;
 	struct measurement *found = measuring->found;
 	struct part *part = &found->part[which];
-	struct fit_options options = { parameters->robust, measuring->channels.towards };
+	struct fit_options options = { parameters->robust, measuring->channels.of.towards };
 	double diameter = diameter_of(parameters, which);
 	struct shape shape = { kinds[found->mode], parameters->fixed, { 0 }, { 0 },
 		parameters->fixed ? diameter / 2 : 0 };

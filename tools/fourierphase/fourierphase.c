@@ -22,16 +22,16 @@ static const char *const forms[] = { "phase", "vector", NULL };
 static const struct opt options[] = {
 	MEASUREMENT_PERIOD_OPTIONS(struct parameters, measurement),
 	{ 's', "shift", "DEG,...", OPT_ANGLES, AT(measurement.captures.shift_rad), NULL, -3600,
-	  3600, "degrees", "phase of each image, that of its step; if not given 0", NULL },
+	  3600, "degrees", "phase of each image, that of its step; if not given 0" },
 	MEASUREMENT_ORIGIN_OPTIONS(struct parameters, measurement),
 	{ 0, "order", "WORD,...", OPT_TEXT, AT(measurement.captures.order), NULL, 0, 0, NULL,
-	  "how images come that do not say what they are: phase,flat or flat,phase", NULL },
+	  "how images come that do not say what they are: phase,flat or flat,phase" },
 	{ 'F', "flats", "N", OPT_INTEGER, AT(measurement.captures.flats), NULL, 0, 2, NULL,
-	  "trailing flat images: 2 are white and black, 1 lies between", NULL },
+	  "trailing flat images: 2 are white and black, 1 lies between" },
 	{ 'm', "manifest", "FILE", OPT_FILE, AT(measurement.manifest), NULL, 0, 0, NULL,
-	  "list that says what the images are, in their order", NULL },
+	  "list that says what the images are, in their order" },
 	{ 0, "carrier", "PX[,PX]", OPT_NUMBERS, AT(carrier), NULL, -1e6, 1e6, "camera px",
-	  "fringe period along x, or along x and y, 0 for none; found if not given", NULL },
+	  "fringe period along x, or along x and y, 0 for none; found if not given" },
 	FLAG_ROW(0, "mirrored", mirrored,
 	    "the phase falls along the axis, where the carrier is found"),
 	{ 0, "transform", "WORD", OPT_WORD, AT(transform), "2d", 0, 0, NULL,
@@ -39,7 +39,7 @@ static const struct opt options[] = {
 	{ 0, "window", "WORD", OPT_WORD, AT(window), "tukey", 0, 0, NULL,
 	  "shape of what is kept of the spectrum round the carrier", windows },
 	{ 0, "window-width", "RATIO", OPT_NUMBER, AT(width), "0.75", 0.05, 1, NULL,
-	  "its half-width over the carrier's frequency", NULL },
+	  "its half-width over the carrier's frequency" },
 	{ 0, "flat-removal", "WORD", OPT_WORD, AT(removal), NULL, 0, 0, NULL,
 	  "what a flat image does to the fringes [quotient]", removals },
 	MEASUREMENT_LIMIT_OPTIONS(struct parameters, measurement),
@@ -482,8 +482,8 @@ write_output(struct run *run, const struct frame *in, const struct fourier_image
 static void
 set_keys(const struct run *run, const struct fourier_image *image, const struct frame_head *in)
 {
-	struct fourierphase *fourier = run->priv;
-	struct meta *meta = &fourier->out.meta;
+	const struct fourierphase *fourier = run->priv;
+	struct meta *meta = &run_output(run)->meta;
 	size_t n = fourier->captures.fringes;
 	double period[2 * n];
 	char axis[2 * n + 1];
@@ -519,7 +519,7 @@ take_frame(struct run *run, struct frame *in)
 	if (status == 0)
 		set_keys(run, image, &in->head);
 	if (status == 0)
-		status = frame_new(&fourier->out, &out);
+		status = frame_new(run_output(run), &out);
 	if (status == 0)
 		write_output(run, in, image, out);
 	for (size_t k = 0; k < n; k++) {
@@ -626,8 +626,6 @@ plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 	meta_set_numbers(&out->meta, "carrier_px", zero, 2 * captures->fringes);
 	free(zero);
 	fourier->most_known = !isnan(options->max_value) || meta_get(&in->meta, "max_value");
-	head_free(&fourier->out);
-	head_copy(&fourier->out, out);
 	return 0;
 }
 
@@ -661,7 +659,6 @@ release(struct run *run)
 	struct fourierphase *fourier = run->priv;
 
 	capture_set_free(&fourier->captures);
-	head_free(&fourier->out);
 	free(fourier->turn_rad);
 	measurement_free(&fourier->measurement);
 }

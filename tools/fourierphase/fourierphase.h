@@ -308,7 +308,6 @@ struct fourierphase {
 	struct capture_set captures;
 	struct measurement_limits limits;
 	struct phase_noise_model noise;		/* of --sigma */
-	struct frame_head out;
 	/* The first channel of each kind; phases or vectors, which come first, end at modulation,
 	 * sigmas at marker. */
 	size_t modulation, texture, sigma, marker;

@@ -49,41 +49,40 @@ static const char *const map_names[] = { "gray", "viridis", "turbo", "phase", "d
 
 static const struct opt options[] = {
 	{ 0, "frames", "LIST", OPT_TEXT, AT(frames), NULL, 0, 0, NULL,
-	  "only these frames, from 0, such as 3,5-9,12-", NULL },
+	  "only these frames, from 0, such as 3,5-9,12-" },
 	{ 0, "where", "NAME=V,...", OPT_TEXT, AT(where), NULL, 0, 0, NULL,
-	  "tables: only rows whose channel NAME has one of these values", NULL },
+	  "tables: only rows whose channel NAME has one of these values" },
 	{ 'c', "channels", "LIST", OPT_TEXT, AT(channels), NULL, 0, 0, NULL,
-	  "only these channels, by name or by number from 0, in this order", NULL },
+	  "only these channels, by name or by number from 0, in this order" },
 	{ 0, "like", "FRAME", OPT_FILE, AT(like), NULL, 0, 0, NULL,
-	  "tables: put points back at their column and row in an image of this size", NULL },
+	  "tables: put points back at their column and row in an image of this size" },
 	{ 0, "crop", "X,Y,W,H", OPT_NUMBERS, AT(crop), NULL, 0, 1e9, "px",
-	  "cut out W x H pixels from X,Y on", NULL },
+	  "cut out W x H pixels from X,Y on" },
 	{ 0, "invalid", "V", OPT_NUMBER, AT(invalid), NULL, 0, 0, NULL,
-	  "samples equal to V mean that there is none: they become NaN", NULL },
+	  "samples equal to V mean that there is none: they become NaN" },
 	FLAG_ROW(0, "unscale", unscale, "compute the values that were scaled, as float"),
-	{ 0, "bin", "N", OPT_INTEGER, AT(bin), "1", 1, 1024, "px",
-	  "means of N x N pixels", NULL },
+	{ 0, "bin", "N", OPT_INTEGER, AT(bin), "1", 1, 1024, "px", "means of N x N pixels" },
 	{ 0, "as", "TYPE", OPT_WORD, AT(as), NULL, 0, 0, NULL,
 	  "convert samples, rounded and clamped", types },
 	{ 's', "scale", "LO,HI", OPT_TEXT, AT(scale), NULL, 0, 0, NULL,
-	  "values LO to HI take the whole range of the integers, or auto", NULL },
+	  "values LO to HI take the whole range of the integers, or auto" },
 	{ 0, "fill", "V", OPT_NUMBER, AT(fill), NULL, 0, 0, NULL,
-	  "what NaN becomes; in integers kept apart from valid samples", NULL },
+	  "what NaN becomes; in integers kept apart from valid samples" },
 	{ 0, "colormap", "NAME", OPT_WORD, AT(paint.map), NULL, 0, 0, NULL,
 	  "paint one channel, LO to HI of --scale; 1st to 99th percentile if not given",
 	  map_names },
 	{ 0, "nan-colour", "R,G,B", OPT_NUMBERS, AT(paint.nan), NULL, 0, 255, NULL,
-	  "of NaN in --colormap; black if not given, blue in gray", NULL },
+	  "of NaN in --colormap; black if not given, blue in gray" },
 	FLAG_ROW(0, "bar", paint.bar, "a colour bar beside the picture of --colormap"),
 	FLAG_ROW(0, "scale-bar", paint.scale_bar, "a length below it"),
 	FLAG_ROW(0, "axes", paint.axes, "axes at its left and below it"),
 	{ 0, "set", "KEY=VALUE", OPT_TEXT, AT(set), NULL, 0, 0, NULL,
-	  "set metadata, more of it behind commas; channels renames", NULL },
+	  "set metadata, more of it behind commas; channels renames" },
 	{ 0, "delete", "KEY", OPT_TEXT, AT(delete), NULL, 0, 0, NULL,
-	  "remove metadata, more of it behind commas, maybe with * and ?", NULL },
+	  "remove metadata, more of it behind commas, maybe with * and ?" },
 	FLAG_ROW(0, "split", split, "every channel as a frame of its own"),
 	FLAG_ROW(0, "stack", stack, "all frames as one with many channels"),
-	{ 0, "quality", "N", OPT_INTEGER, AT(quality), "95", 1, 100, NULL, "of JPEG files", NULL },
+	{ 0, "quality", "N", OPT_INTEGER, AT(quality), "95", 1, 100, NULL, "of JPEG files" },
 	{ 0, "chroma", "WORD", OPT_WORD, AT(chroma), NULL, 0, 0, NULL,
 	  "resolution of colour in JPEG files and videos; 444 if not given, of h264 pictures 420",
 	  chromas },
@@ -91,22 +90,22 @@ static const struct opt options[] = {
 	  "what JPEG files keep best", jpeg_purposes },
 	FLAG_ROW(0, "fast", fast, "larger files, sooner written"),
 	{ 0, "level", "N", OPT_INTEGER, AT(level), NULL, 1, 12, NULL,
-	  "how much PNG files are compressed, from little and soon to much", NULL },
+	  "how much PNG files are compressed, from little and soon to much" },
 	{ 0, "video", "WORD", OPT_WORD, AT(coding), "h264", 0, 0, NULL, "how videos are coded",
 	  video_codings },
 	{ 0, "crf", "N", OPT_NUMBER, AT(crf), NULL, -24, 63, NULL,
-	  "loss of videos, from little to much", NULL },
+	  "loss of videos, from little to much" },
 	FLAG_ROW(0, "lossless", lossless, "videos without loss"),
 	{ 0, "preset", "WORD", OPT_TEXT, AT(preset), NULL, 0, 0, NULL,
-	  "the video encoder's trade of time for size", NULL },
+	  "the video encoder's trade of time for size" },
 	{ 0, "fps", "N", OPT_NUMBER, AT(fps), NULL, 1e-3, 1e5, "frames/s",
-	  "speed of videos; from time_s, else 30, if not given", NULL },
+	  "speed of videos; from time_s, else 30, if not given" },
 	{ 0, "texture-crf", "N", OPT_NUMBER, AT(texture_crf), NULL, 0, 51, NULL,
-	    "loss of the track of a channel texture in videos", NULL },
+	    "loss of the track of a channel texture in videos" },
 	FLAG_ROW(0, "one-page", one_page, "TIFF files hold all channels of a frame in one page"),
 	FLAG_ROW(0, "ascii", ascii, "text files, where a format has them"),
 	{ 0, "jump", "Z", OPT_NUMBER, AT(jump), "0", 0, INFINITY, NULL,
-	  "meshes: no triangle over a larger step in z; 0: found from the surface", NULL },
+	  "meshes: no triangle over a larger step in z; 0: found from the surface" },
 	FLAG_ROW(0, "points", points,
 	    "make tables of the valid pixels; where -o writes meshes: no triangles"),
 	{ 0 },
@@ -164,7 +163,6 @@ bin_frame(struct run *run, struct frame **frame, size_t n)
 {
 	struct binning bin = { .in = *frame, .n = n, .rows = n < BAND ? BAND / n : 1 };
 	struct frame_head head;
-	int status;
 
 	if ((*frame)->head.w < n || (*frame)->head.h < n)
 		return fail("--bin", "no cell of %zu x %zu fits into %zu x %zu", n, n,
@@ -176,11 +174,7 @@ bin_frame(struct run *run, struct frame **frame, size_t n)
 	head.h /= n;
 	head.spacing[0] *= (double)n;
 	head.spacing[1] *= (double)n;
-	status = arrange_keep_place(&head.meta, 0, 0, n);
-	if (status == 0)
-		status = frame_new(&head, &bin.out);
-	head_free(&head);
-	if (status < 0)
+	if (frame_new_if(arrange_keep_place(&head.meta, 0, 0, n), &head, &bin.out) < 0)
 		return -1;
 	run_for(run, (bin.out->head.h + bin.rows - 1) / bin.rows, bin_band, &bin);
 	frame_free(*frame);

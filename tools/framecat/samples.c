@@ -47,17 +47,14 @@ convert_band(void *arg, size_t item)
 		conversion->row(conversion, y);
 }
 
-/* Fills a new frame of this head, and puts it in place of *frame. Frees the head. */
+/* Fills a new frame of this head, and puts it in place of *frame, where status is 0. Frees the
+ * head. */
 static int
-convert(struct run *run, struct frame **frame, struct frame_head *head,
+convert(struct run *run, struct frame **frame, int status, struct frame_head *head,
     struct conversion *conversion)
 {
-	int status;
-
 	conversion->in = *frame;
-	status = frame_new(head, &conversion->out);
-	head_free(head);
-	if (status < 0)
+	if (frame_new_if(status, head, &conversion->out) < 0)
 		return -1;
 	run_for(run, (conversion->out->head.h + BAND - 1) / BAND, convert_band, conversion);
 	frame_free(*frame);
@@ -111,7 +108,7 @@ convert_to_float(struct run *run, struct frame **frame, double invalid)
 	head.type = SAMPLE_FLOAT;
 	if (!isnan(invalid))
 		meta_remove(&head.meta, "invalid");
-	return convert(run, frame, &head, &conversion);
+	return convert(run, frame, 0, &head, &conversion);
 }
 
 /* The number for channel c, of a key that has one number or one per channel. */
@@ -165,10 +162,7 @@ convert_unscale(struct run *run, struct frame **frame)
 		status = move_maximum(&head, conversion.line, true, 0.0);
 	head.type = SAMPLE_FLOAT;
 	remove_keys(&head.meta);
-	if (status == 0)
-		status = convert(run, frame, &head, &conversion);
-	else
-		head_free(&head);
+	status = convert(run, frame, status, &head, &conversion);
 	free(conversion.line);
 	return status;
 }
@@ -257,10 +251,7 @@ convert_encode(struct run *run, struct frame **frame, const struct encoding *enc
 	status = whole ? move_maximum(&head, conversion.line, false, conversion.largest) : 0;
 	if (status == 0 && !isnan(encoding->fill))
 		meta_set_number(&head.meta, "invalid", encoding->fill);
-	if (status == 0)
-		status = convert(run, frame, &head, &conversion);
-	else
-		head_free(&head);
+	status = convert(run, frame, status, &head, &conversion);
 	free(conversion.line);
 	return status;
 }
@@ -475,7 +466,7 @@ convert_colour(struct run *run, struct frame **frame, const struct painting *pai
 	ends[0] = conversion.line->offset;
 	ends[1] = conversion.line->offset + conversion.line->scale;
 	picture_head(*frame, colormap_names[map], ends, &head);
-	status = convert(run, frame, &head, &conversion);
+	status = convert(run, frame, 0, &head, &conversion);
 	free(conversion.line);
 	return status;
 }
@@ -497,7 +488,7 @@ convert_labels(struct run *run, struct frame **frame, const struct painting *pai
 				    (*frame)->head.channel[0], (double)v);
 		}
 	picture_head(*frame, "labels", NULL, &head);
-	return convert(run, frame, &head, &conversion);
+	return convert(run, frame, 0, &head, &conversion);
 }
 
 /* ---- --colormap, and the surroundings of the picture: --bar, --scale-bar, --axes ---- */
@@ -520,8 +511,6 @@ init_labels(struct paint *paint, const struct paint_options *options,
 	for (size_t k = 0; k < 3 && !options->nan.n; k++)
 		paint->painting.nan[k] = 0.5f;
 	memcpy(annotation->nan, paint->painting.nan, sizeof(annotation->nan));
-	annotation->scale_bar = options->scale_bar;
-	annotation->axes = options->axes;
 	return 0;
 }
 
@@ -535,6 +524,9 @@ paint_init(struct paint *paint, const struct paint_options *options,
 
 	if (options->map < 0)
 		return around ? fail_usage(around, "needs --colormap") : 0;
+	annotation->bar = options->bar;
+	annotation->scale_bar = options->scale_bar;
+	annotation->axes = options->axes;
 	if (options->map == PAINT_LABELS)
 		return init_labels(paint, options, range);
 	paint->painting.map = annotation->map = (enum colormap)options->map;
@@ -547,9 +539,6 @@ paint_init(struct paint *paint, const struct paint_options *options,
 	if (range->kind == RANGE_GIVEN)
 		colormap_check_white(annotation->map, "--scale", range->low, range->high);
 	memcpy(annotation->nan, paint->painting.nan, sizeof(annotation->nan));
-	annotation->bar = options->bar;
-	annotation->scale_bar = options->scale_bar;
-	annotation->axes = options->axes;
 	return 0;
 }
 

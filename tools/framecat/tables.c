@@ -57,15 +57,8 @@ table_head(const struct frame_head *image, size_t n, struct frame_head *head)
 	head->type = SAMPLE_FLOAT;
 	head->spacing[0] = head->spacing[1] = NAN;	/* rows of a table have no distance */
 	*head->unit = '\0';
-	if (head_set_count(head, image->c + 2) < 0) {
-		head_free(head);
-		return -1;
-	}
 	head_set_points(head, n);
-	memset(head->channel[image->c], 0, 2 * sizeof(*head->channel));
-	strcpy(head->channel[image->c], "column");
-	strcpy(head->channel[image->c + 1], "row");
-	return 0;
+	return head_add_channels(head, "column row");
 }
 
 static int
@@ -73,7 +66,6 @@ tabulate(struct run *run, struct point_table *points)
 {
 	size_t h = points->image->head.h, n = 0;
 	struct frame_head head;
-	int status;
 
 	run_for(run, h, count_points, points);
 	for (size_t y = 0; y < h; y++) {
@@ -82,11 +74,7 @@ tabulate(struct run *run, struct point_table *points)
 		points->first[y] = n;
 		n += here;
 	}
-	if (table_head(&points->image->head, n, &head) < 0)
-		return -1;
-	status = frame_new(&head, &points->table);
-	head_free(&head);
-	if (status < 0)
+	if (frame_new_if(table_head(&points->image->head, n, &head), &head, &points->table) < 0)
 		return -1;
 	/* a table without points has one row */
 	for (size_t c = 0; c < points->table->head.c; c++)
@@ -162,21 +150,14 @@ static int
 take_rows(struct frame **frame, const size_t *row, size_t n)
 {
 	struct frame *table, *out = NULL;
-	struct frame_head head;
 	int status = frame_to_float(*frame, &table);
 
 	if (status < 0)
 		return -1;
-	head_copy(&head, &table->head);
-	head.w = n > 0 ? n : 1;
-	head_set_points(&head, n);
-	status = frame_new(&head, &out);
-	head_free(&head);
-	for (size_t c = 0; status == 0 && c < table->head.c; c++) {
-		*frame_floats(out, c, 0) = NAN;	/* a table without points has one row */
+	status = frame_new_table(&table->head, n, &out);
+	for (size_t c = 0; status == 0 && c < table->head.c; c++)
 		for (size_t i = 0; i < n; i++)
 			frame_floats(out, c, 0)[i] = frame_floats(table, c, 0)[row[i]];
-	}
 	frame_free(table);
 	if (status < 0)
 		return -1;
@@ -375,10 +356,7 @@ image_head(const struct places *places, const struct frame_head *like, struct fr
 	for (size_t c = 0; c < table->c; c++)
 		if (c != places->column && c != places->row)
 			memcpy(head->channel[n++], table->channel[c], sizeof(*head->channel));
-	if (take_keys(&head->meta, &like->meta) == 0)
-		return 0;
-	head_free(head);
-	return -1;
+	return take_keys(&head->meta, &like->meta);
 }
 
 /* Fills the image: NaN, and the points at their pixels. */
@@ -412,13 +390,10 @@ restore(struct places *places, const struct frame_head *like, struct frame **ima
 	places->pixel = must_alloc(places->points + 1, sizeof(*places->pixel));
 	status = find_taken(places, taken);
 	free(taken);
-	if (status < 0 || image_head(places, like, &head) < 0)
+	if (status < 0 || frame_new_if(image_head(places, like, &head), &head, image) < 0)
 		return -1;
-	status = frame_new(&head, image);
-	head_free(&head);
-	if (status == 0)
-		place_points(places, *image);
-	return status;
+	place_points(places, *image);
+	return 0;
 }
 
 static int

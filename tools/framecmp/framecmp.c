@@ -26,33 +26,32 @@ static const char *const compare_nans[] = { "agree", "ignore", NULL };
 
 static const struct opt options[] = {
 	{ 0, "max", "T", OPT_NUMBER, AT(limits.max), NULL, 0, INFINITY, NULL,
-	  "allow |a - b| up to T", NULL },
+	  "allow |a - b| up to T" },
 	{ 0, "rms", "T", OPT_NUMBER, AT(limits.rms), NULL, 0, INFINITY, NULL,
-	  "allow a root mean square of a - b up to T", NULL },
+	  "allow a root mean square of a - b up to T" },
 	{ 0, "relative", "T", OPT_NUMBER, AT(limits.relative), NULL, 0, INFINITY, NULL,
-	  "allow |a - b| up to T times the larger of |a| and |b|", NULL },
+	  "allow |a - b| up to T times the larger of |a| and |b|" },
 	{ 0, "ulp", "N", OPT_NUMBER, AT(limits.ulp), NULL, 0, INFINITY, NULL,
-	  "allow N steps to the next representable number", NULL },
+	  "allow N steps to the next representable number" },
 	{ 0, "quantile", "Q,T,...", OPT_NUMBERS, AT(limits.quantile), NULL, 0, INFINITY, NULL,
-	  "a share Q of all |a - b| must be T or less", NULL },
+	  "a share Q of all |a - b| must be T or less" },
 	FLAG_ROW('t', "turns", turns, "phases: differences of whole turns (2 pi) count as none"),
 	{ 'c', "channels", "LIST", OPT_TEXT, AT(channels), NULL, 0, 0, NULL,
-	  "only these channels; a:b compares a of A with b of B", NULL },
+	  "only these channels; a:b compares a of A with b of B" },
 	{ 0, "nan", "WORD", OPT_WORD, AT(limits.nan), "agree", 0, 0, NULL,
 	  "NaN in one alone is a difference, or is left out", compare_nans },
-	{ 0, "margin", "N", OPT_INTEGER, AT(margin), "0", 0, 1e9, "px",
-	  "leave a border out", NULL },
+	{ 0, "margin", "N", OPT_INTEGER, AT(margin), "0", 0, 1e9, "px", "leave a border out" },
 	FLAG_ROW(0, "meta", meta, "metadata must agree too, cmd.N excepted"),
 	FLAG_ROW(0, "table", table, "print a table of all differences; with --to a histogram"),
 	{ 0, "to", "MESH", OPT_FILE, AT(to.mesh), NULL, 0, 0, NULL,
-	  "signed distances of A's points from a mesh: PLY, OBJ or STL", NULL },
+	  "signed distances of A's points from a mesh: PLY, OBJ or STL" },
 	FLAG_ROW(0, "icp", to.icp, "with --to: move the points onto the mesh first"),
 	{ 0, "within", "MM", OPT_NUMBER, AT(to.within), NULL, 1e-9, 1e9, "mm",
-	  "with --to: points farther off do not count", NULL },
+	  "with --to: points farther off do not count" },
 	{ 0, "coverage", "SHARE", OPT_NUMBER, AT(to.coverage), NULL, 1e-6, 1, NULL,
-	  "with --to: of the mesh that faces the camera, SHARE must have points nearby", NULL },
+	  "with --to: of the mesh that faces the camera, SHARE must have points nearby" },
 	{ 0, "deviation", "FILE", OPT_TEXT, AT(to.deviation), NULL, 0, 0, NULL,
-	  "with --to: write A's frames with a channel deviation there", NULL },
+	  "with --to: write A's frames with a channel deviation there" },
 	{ 0 },
 };
 
@@ -289,16 +288,6 @@ one_sided(const struct meta *a, const struct meta *b, bool swapped, char *text, 
 	return false;
 }
 
-static bool
-spacings_differ(const struct frame_head *a, const struct frame_head *b)
-{
-	for (size_t i = 0; i < 2; i++)
-		if (a->spacing[i] != b->spacing[i] &&
-		    !(isnan(a->spacing[i]) && isnan(b->spacing[i])))
-			return true;
-	return strcmp(a->unit, b->unit) != 0;
-}
-
 /* Whether two heads' metadata differ (cmd.N and order excepted), and why, in text. */
 static bool
 compare_metadata(const struct frame_head *a, const struct frame_head *b, char *text, size_t size)
@@ -306,7 +295,8 @@ compare_metadata(const struct frame_head *a, const struct frame_head *b, char *t
 	if (one_sided(&a->meta, &b->meta, false, text, size) ||
 	    one_sided(&b->meta, &a->meta, true, text, size))
 		return true;
-	if (!spacings_differ(a, b))
+	if (numbers_same(a->spacing[0], b->spacing[0]) &&
+	    numbers_same(a->spacing[1], b->spacing[1]) && !strcmp(a->unit, b->unit))
 		return false;
 	snprintf(text, size, "spacings are %g %g %s, %g %g %s", a->spacing[0], a->spacing[1],
 	    a->unit, b->spacing[0], b->spacing[1], b->unit);

@@ -18,19 +18,6 @@
 
 /* ---- points and distances ---- */
 
-static bool
-get_point(const struct frame *frame, const struct mesh *mesh, size_t x, size_t y, double out[3])
-{
-	bool plain = mesh->point[0] == NO_CHANNEL;
-
-	out[0] = plain ? (double)x * mesh->spacing[0] :
-	    (double)frame_floats(frame, mesh->point[0], y)[x];
-	out[1] = plain ? (double)y * mesh->spacing[1] :
-	    (double)frame_floats(frame, mesh->point[1], y)[x];
-	out[2] = (double)frame_floats(frame, mesh->point[2], y)[x];
-	return isfinite(out[0]) && isfinite(out[1]) && isfinite(out[2]);
-}
-
 /* Takes the finite points of a frame of floats, with channels x y z, or z over known spacings; n
  * may be 0. The camera sees points x y z from their origin. It sees points over pixels, and those
  * whose z grows towards the camera, along z. -1 after fail(); mesh_points_free() in either case. */
@@ -60,7 +47,7 @@ mesh_points_take(const struct frame *frame, struct mesh_points *points)
 		for (size_t x = 0; x < head->w; x++) {
 			double *p = points->x[points->n];
 
-			if (!get_point(frame, &mesh, x, y, p))
+			if (!mesh_point(&mesh, frame, x, y, p))
 				continue;
 			for (int i = 0; i < 3; i++) {
 				points->low[i] = fmin(points->low[i], p[i]);
@@ -403,14 +390,11 @@ measure_mesh(const struct triangles *triangles, double low[3], double high[3])
 			high[k] = fmax(high[k], triangles->point[i][k]);
 		}
 	for (size_t t = 0; t < triangles->n; t++) {
-		double a[3][3];
+		double a[9];
 
 		for (int i = 0; i < 9; i++)
-			a[i / 3][i % 3] =
-			    triangles->point[triangles->corner[t][i / 3]][i % 3] - low[i % 3];
-		sum += a[0][0] * (a[1][1] * a[2][2] - a[1][2] * a[2][1]) +
-		    a[0][1] * (a[1][2] * a[2][0] - a[1][0] * a[2][2]) +
-		    a[0][2] * (a[1][0] * a[2][1] - a[1][1] * a[2][0]);
+			a[i] = triangles->point[triangles->corner[t][i / 3]][i % 3] - low[i % 3];
+		sum += matrix3_determinant(a);
 	}
 	return sum;
 }
@@ -455,19 +439,18 @@ static int
 table_of(const struct triangles *triangles, struct frame **out)
 {
 	struct frame_head head;
-	int status;
 
 	head_init(&head, 1, 1, 3, SAMPLE_FLOAT);
 	head_set_channels(&head, "x y z");
 	head_set_points(&head, triangles->points);
 	if (triangles->axes == AXES_CAMERA_TOWARDS)
 		meta_set(&head.meta, "z_axis", "towards");
-	status = frame_new(&head, out);
-	for (size_t i = 0; i < triangles->points && status == 0; i++)
+	if (frame_new_if(0, &head, out) < 0)
+		return -1;
+	for (size_t i = 0; i < triangles->points; i++)
 		for (size_t k = 0; k < 3; k++)
 			frame_floats(*out, k, 0)[i] = (float)triangles->point[i][k];
-	head_free(&head);
-	return status;
+	return 0;
 }
 
 /* ---- results ---- */

@@ -351,8 +351,7 @@ add_pictures(const struct frame *a, const struct frame *b, double max_value, str
 	head_copy(&head, &a->head);
 	head.type = SAMPLE_USHORT;
 	meta_set_number(&head.meta, "max_value", sum ? 2 * max_value : max_value);
-	status = frame_new(&head, out);
-	head_free(&head);
+	status = frame_new_if(0, &head, out);
 	for (size_t y = 0; status == 0 && y < a->head.h; y++) {
 		uint16_t *row = frame_row(*out, 0, y);
 

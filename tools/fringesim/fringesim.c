@@ -304,8 +304,7 @@ make_dithered(struct run *run, size_t i, struct dithered *dithered)
 	n = down ? of_two_levels.h : of_two_levels.w;
 	patterns_head(&of_two_levels, &priv->patterns, i, &head);
 	level = must_alloc(n, sizeof(*level));
-	status = frame_new(&head, &dithered->image);
-	head_free(&head);
+	status = frame_new_if(0, &head, &dithered->image);
 	for (size_t u = 0; status == 0 && u < n; u++)
 		level[u] = fringes_sine(patterns_turn((double)u, pattern->period_px,
 		    pattern->shift_rad), 0.5f, 0.5f);

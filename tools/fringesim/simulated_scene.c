@@ -680,7 +680,6 @@ simulated_scene_new_truth(const struct simulated_scene *simulated, struct frame 
 	const struct rig *rig = &simulated->rig;
 	struct frame_head head;
 	char channels[64];
-	int status;
 
 	head_init(&head, rig->w, rig->h, 1, SAMPLE_FLOAT);
 	snprintf(channels, sizeof(channels), "absphase depth x y z mask%s%s",
@@ -692,9 +691,7 @@ simulated_scene_new_truth(const struct simulated_scene *simulated, struct frame 
 	meta_set(&head.meta, "length_unit", rig->calib ? simulated->calib.unit : "mm");
 	meta_set(&head.meta, "z_axis", rig->calib ? "away" : "towards");
 	simulated_scene_describe(simulated, &head);
-	status = frame_new(&head, out);
-	head_free(&head);
-	return status;
+	return frame_new_if(0, &head, out);
 }
 
 static int

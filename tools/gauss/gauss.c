@@ -293,9 +293,10 @@ plan_vector(struct gauss *gauss, struct gauss_job *job, struct frame_head *out,
 
 /* What becomes of input channel c. A cos takes its sin with it, wherever that is. */
 static void
-plan_channel(struct gauss *gauss, const struct frame_head *in, size_t c, const char *list,
+plan_channel(struct run *run, const struct frame_head *in, size_t c, const char *list,
     struct frame_head *out)
 {
+	struct gauss *gauss = run->priv;
 	const char *name = in->channel[c], *number;
 	char partner[CHANNEL_NAME_SIZE];
 	struct gauss_job *job = &gauss->job[gauss->jobs];
@@ -332,8 +333,7 @@ plan_channel(struct gauss *gauss, const struct frame_head *in, size_t c, const c
 		gauss->jobs++;
 		return;
 	}
-	gauss->pass[gauss->passes][0] = c;
-	gauss->pass[gauss->passes++][1] = out->c++;
+	run_pass(run, out->c++, c);
 }
 
 static int
@@ -344,20 +344,17 @@ plan_channels(struct run *run, const struct frame_head *in, struct frame_head *o
 	char names[300];
 	bool carried;
 
-	free_all(gauss->job, gauss->pass, out->channel, gauss->sigma);
-	gauss->jobs = gauss->passes = gauss->sigmas = out->c = 0;
+	free_all(gauss->job, out->channel, gauss->sigma);
+	gauss->jobs = gauss->sigmas = out->c = 0;
 	gauss->sigma = must_alloc(in->c, sizeof(*gauss->sigma));
 	gauss->job = must_alloc(in->c, sizeof(*gauss->job));
-	gauss->pass = must_alloc(in->c, sizeof(*gauss->pass));
 	out->channel = must_alloc(2 * in->c, sizeof(*out->channel));
 	for (size_t c = 0; c < in->c; c++) {
 		if (gauss_sigma_plan(gauss, in, c, parameters->on, out, &carried) < 0)
 			return -1;
 		if (!carried)
-			plan_channel(gauss, in, c, parameters->on, out);
+			plan_channel(run, in, c, parameters->on, out);
 	}
-	for (size_t i = 0; i < gauss->passes; i++)
-		run_pass(run, gauss->pass[i][1], gauss->pass[i][0]);
 	if (gauss->jobs)
 		return 0;
 	return fail(NULL, "input has no phase to filter, only: %s", head_channels_hint(in, names));
@@ -392,7 +389,7 @@ end(struct run *run)
 {
 	struct gauss *gauss = run->priv;
 
-	free_all(gauss->job, gauss->pass, gauss->sigma);
+	free_all(gauss->job, gauss->sigma);
 }
 
 const struct stage stage_gauss = {

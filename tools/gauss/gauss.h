@@ -30,10 +30,9 @@ struct gauss_sigma {
 
 /* What is planned for a frame. */
 struct gauss {
-	size_t radius, jobs, passes;
+	size_t radius, jobs;
 	float kernel[2 * GAUSS_EDGE + 1]; /* along one axis, 1 at GAUSS_EDGE, 0 beyond the radius */
 	struct gauss_job *job;
-	size_t (*pass)[2];		/* input and output channel of what is not filtered */
 	size_t tile, tiles;		/* columns that rows filters together, and their number */
 	bool keeps;	/* each tile of each job has its own window in the scratch memory */
 	bool vectors;			/* what comes out for a phase or a vector */

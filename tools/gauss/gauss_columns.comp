@@ -1,4 +1,3 @@
-#version 450
 #include "gauss.glsl"
 
 /* Row y of the window: its part, 0 in holes; these are 1. */
@@ -41,7 +40,7 @@ main()
 	uvec4 holes, above, below;
 	precise vec4 total, pair, weighed;
 
-	if (gpu_outside4(x, y))
+	if (gpu_outside(x, y))
 		return;
 	radius = at.b.radius;
 	far = reach(y, gpu.h, radius);

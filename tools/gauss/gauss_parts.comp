@@ -1,4 +1,3 @@
-#version 450
 #include "gauss.glsl"
 
 /* What is summed: cos and sin of a phase, the parts of a vector, or a value. */
@@ -9,7 +8,7 @@ main()
 	block_at at = block_at(gpu.block);
 	vec4 a, b;
 
-	if (gpu_outside4(x, y))
+	if (gpu_outside(x, y))
 		return;
 	a = gpu_in4(at.b.from[0], x, y);
 	b = at.b.kind == GAUSS_VECTOR ? gpu_in4(at.b.from[1], x, y) : a;

@@ -1242,9 +1242,6 @@ gauss_filter(const struct run *run, const struct frame *in, struct frame *out, s
 	if (gauss->sigmas)
 		gauss_sigma_rows(gauss, in, out, y0, y1,
 		    (char *)scratch->memory + gauss->sigma_offset, scratch->continues);
-	for (size_t i = 0; i < gauss->passes; i++)
-		for (size_t y = y0; y < y1; y++)
-			frame_pass(in, gauss->pass[i][0], out, gauss->pass[i][1], y);
 }
 
 const struct gauss_rows AT_LEVEL(gauss_rows) = {

@@ -1,4 +1,3 @@
-#version 450
 #include "gauss.glsl"
 
 /* Sums over a window: of the parts, and of the kernel where pixels are there. */
@@ -167,7 +166,7 @@ main()
 	float rows_weight;
 
 	load_columns(at);
-	if (gpu_outside4(x, y))
+	if (gpu_outside(x, y))
 		return;
 	radius = at.b.radius;
 	plain = at.b.kind == GAUSS_PLAIN;

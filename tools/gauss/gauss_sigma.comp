@@ -1,4 +1,3 @@
-#version 450
 #include "gauss.glsl"
 
 /* The part of a pixel, as the sum of phases sees it; there: 0 in holes and outside the image. */
@@ -29,7 +28,7 @@ main()
 	PX_F c = 0.0f, s = 0.0f, cc = 0.0f, cs = 0.0f, ss = 0.0f;
 	bool valid, there, mirrored;
 
-	if (x >= gpu.w || y >= gpu.y1)
+	if (gpu_outside(x, y))
 		return;
 	radius = int(at.b.radius);
 	part_at(at, int(x), int(y), valid);

@@ -35,20 +35,20 @@ static const char *const decodes[] = { "auto", "nearest", "median", "region", "p
 static const struct opt options[] = {
 	HOLO_OPTIONS(struct parameters, holo, NULL),
 	{ 0, "spacing", "DX,DY", OPT_NUMBERS, AT(spacing), NULL, 0, 0, NULL,
-	    "distances of columns and of rows, for --xyz", NULL },
+	    "distances of columns and of rows, for --xyz" },
 	{ 0, "corner", "X,Y", OPT_NUMBERS, AT(corner), NULL, 0, 0, NULL,
-	    "where the first pixel is, for --xyz", NULL },
+	    "where the first pixel is, for --xyz" },
 	{ 0, "decode", "WORD", OPT_WORD, AT(decode), "auto", 0, 0, NULL,
 	    "nearest stair, of a pixel, by the median around it or of a region; or the papers' way",
 	    decodes },
 	{ 0, "blur", "SIGMA", OPT_NUMBER, AT(blur_px), "0", 0, 100, "px",
-	    "Gaussian blur that the picture went through", NULL },
+	    "Gaussian blur that the picture went through" },
 	{ 'e', "edge", "N", OPT_INTEGER, AT(edge_px), NULL, 0, BACKGROUND_REACH_MOST, "px",
 	    "drop pixels so near to the background; if not given, what is not certain" },
 	FLAG_ROW(0, "keep", keep,
 	    "keep all pixels, and add a channel: how certain each one's fringe order is"),
 	{ 0, "certainty", "C", OPT_NUMBER, AT(certainty), NULL, 0, 1, NULL,
-	    "drop pixels less certain; 0.93 if not given, less where that drops over 1.5 %", NULL },
+	    "drop pixels less certain; 0.93 if not given, less where that drops over 1.5 %" },
 	{ 0, "on-refusal", "WORD", OPT_WORD, AT(on_refusal), NULL, 0, 0, NULL,
 	    "a refused frame is NaN, left out, or the end; nan if not given, stop before the first",
 	    refusal_words },
@@ -322,7 +322,6 @@ below_plan(struct priv *priv, const struct holo_options *options, const struct f
 	struct frame_head whole = *in;
 	size_t h;
 
-	texture_below_free(&priv->below);
 	if (is <= 0)
 		return is;
 	if (texture_colours(&in->meta, "holo", &matrix, colours) < 0 ||
@@ -432,7 +431,6 @@ plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 	out->h = priv->below.picture.h;
 	priv->below.survey = holodec_survey;
 	priv->below.rows = holodec_depths;
-	head_copy(&priv->below.out, out);
 	return 0;
 }
 
@@ -444,7 +442,7 @@ end(struct run *run)
 	if (priv->refusals.refused > WARNED_MOST)	/* not each had its own warning */
 		warn(NULL, "%zu of %zu frames were refused", priv->refusals.refused,
 		    priv->refusals.all);
-	texture_below_free(&priv->below);
+	head_free(&priv->below.picture);
 	regions_free(&priv->regions);
 }
 

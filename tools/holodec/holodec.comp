@@ -1,4 +1,3 @@
-#version 450
 #include "holodec.glsl"
 
 /* Turns as read; whole ones that a pixel lies off the median of five in its row are taken out. */
@@ -96,7 +95,7 @@ main()
 	precise vec4 depth, texture;
 	bvec4 drop;
 
-	if (gpu_outside4(x, y))
+	if (gpu_outside(x, y))
 		return;
 	depth = find_turns(at, x, y);
 	drop = near_black(at, x, y);

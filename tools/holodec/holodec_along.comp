@@ -1,4 +1,3 @@
-#version 450
 #include "holodec.glsl"
 
 /* Columns x - 4 to x + 7 of a row of readings, NaN outside of the image. */
@@ -22,7 +21,7 @@ main()
 	float rest[12], order[12], seen[7];
 	vec4 median;
 
-	if (gpu_outside4(x, y))
+	if (gpu_outside(x, y))
 		return;
 	load_row(HOLODEC_REST, x, y, rest);
 	load_row(HOLODEC_ORDER, x, y, order);

@@ -1,4 +1,3 @@
-#version 450
 #include "holodec.glsl"
 
 /* Is there background so near in the row? Outside of the image is none. */
@@ -9,7 +8,7 @@ main()
 	block_at at = block_at(gpu.block);
 	vec4 black = vec4(0.0f);
 
-	if (gpu_outside4(x, y))
+	if (gpu_outside(x, y))
 		return;
 	edge = at.b.edge;
 	first = (x - min(x, edge)) & ~3u;

@@ -1,4 +1,3 @@
-#version 450
 #include "gpu/gpu.glsl"
 #include "place.px.h"
 #include "holodec.block.h"
@@ -13,7 +12,7 @@ main()
 	block_at at = block_at(gpu.block);
 	vec4 depth;
 
-	if (gpu_outside4(x, y))
+	if (gpu_outside(x, y))
 		return;
 	depth = gpu_fours(gpu_row(gpu.outputs + 2, y)).at[x >> 2];
 	for (uint k = 0; k < 3; k++) {

@@ -1,4 +1,3 @@
-#version 450
 #include "holodec.glsl"
 
 /* The reading of each pixel by itself, for the passes that look at neighbours. */
@@ -9,7 +8,7 @@ main()
 	block_at at = block_at(gpu.block);
 	reading r;
 
-	if (gpu_outside4(x, y))
+	if (gpu_outside(x, y))
 		return;
 	r = read4(at, x, y);
 	gpu_scratch4_put(HOLODEC_REST, x, y, r.rest);

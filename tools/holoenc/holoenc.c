@@ -30,8 +30,8 @@ static const struct opt options[] = {
 	{ 0, "texture-place", "WORD", OPT_WORD, AT(texture.place), "alpha", 0, 0, NULL,
 	    "where it goes: a video has no alpha", texture_places },
 	{ 0, "texture-gain", "G", OPT_NUMBER, AT(texture.gain), "1", 0.01, 1, NULL,
-	    "amplitude of the texture: less leaves more of a video's bits to the depth", NULL },
-	{ 0, "quality", "N", OPT_INTEGER, AT(quality), "94", 1, 100, NULL, "of JPEG files", NULL },
+	    "amplitude of the texture: less leaves more of a video's bits to the depth" },
+	{ 0, "quality", "N", OPT_INTEGER, AT(quality), "94", 1, 100, NULL, "of JPEG files" },
 	{ 0, "jpeg-for", "WORD", OPT_WORD, AT(purpose), "fringes", 0, 0, NULL,
 	    "what JPEG files keep best", jpeg_purposes },
 	{ 0 },
@@ -79,16 +79,16 @@ holoenc_survey(struct run *run, const struct frame *in)
 		code[i] = holoenc_rows()->code_at(priv, in, x, y);
 	}
 	holocheck_write(code, check);
-	if (meta_set(run_output_meta(run), "holo_check", check) < 0)
+	if (meta_set(&run_output(run)->meta, "holo_check", check) < 0)
 		return -1;
-	holo_write(holo, run_output_meta(run));
+	holo_write(holo, &run_output(run)->meta);
 	return 0;
 }
 
 /* ---- the texture: in alpha, or below the picture ---- */
 
-/* For plan, once all other keys are set: scale, keys, channels, and the size of the output, whose
- * head is kept for texture_frame(). -1 after fail(). */
+/* For plan, once all other keys are set: scale, keys, channels, and the size of the output. -1 after
+ * fail(). */
 static int
 texture_plan(struct priv *priv, const struct parameters *parameters,
     const struct frame_head *in, struct frame_head *out)
@@ -107,7 +107,6 @@ texture_plan(struct priv *priv, const struct parameters *parameters,
 		return -1;
 	if (head_set_channels(out, holo_channel_names(priv->holo.layout, any && !below)) < 0)
 		return -1;
-	texture_below_free(&priv->below);
 	if (!below)
 		return 0;
 	priv->below.luma = holo_luma[priv->holo.layout];
@@ -116,10 +115,7 @@ texture_plan(struct priv *priv, const struct parameters *parameters,
 	priv->below.rows = holoenc_encode;
 	snprintf(names, sizeof(names), "%s%s", holo_channel_names(priv->holo.layout, true),
 	    colour ? " a2 a3" : "");
-	if (texture_below_plan(&priv->below, true, out, names, in->h, colour) < 0)
-		return -1;
-	head_copy(&priv->below.out, out);
-	return 0;
+	return texture_below_plan(&priv->below, true, out, names, in->h, colour);
 }
 
 /* A frame whose texture goes below the picture. For a flow's body. */
@@ -236,7 +232,7 @@ release(struct run *run)
 	depth_use_conclude(&priv->use,
 	    holo_depth_step(&priv->code, priv->holo.high - priv->holo.low));
 	texture_cut_conclude(&priv->cut);
-	texture_below_free(&priv->below);
+	head_free(&priv->below.picture);
 }
 
 const struct stage stage_holoenc = {

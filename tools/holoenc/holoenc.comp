@@ -1,4 +1,3 @@
-#version 450
 #include "gpu/gpu.glsl"
 #include "holo/holoenc.px.h"
 #include "holoenc.block.h"
@@ -12,7 +11,7 @@ main()
 	block_at at = block_at(gpu.block);
 	vec4 depth, sine, cosine, stair;
 
-	if (gpu_outside4(x, y))
+	if (gpu_outside(x, y))
 		return;
 	depth = gpu_in4(at.b.depth, x, y);
 	for (int i = 0; i < 4; i++) {

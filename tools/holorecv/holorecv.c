@@ -60,11 +60,11 @@ struct priv {
 
 static const struct opt options[] = {
 	{ 0, "frames", "N", OPT_INTEGER, AT(frames), "0", 0, 1e9, NULL,
-	  "end after so many; 0: when the stream ends", NULL },
+	  "end after so many; 0: when the stream ends" },
 	{ 0, "retries", "N", OPT_INTEGER, AT(retries), "8", 0, 1e6, NULL,
-	  "tries to connect again, one after another, before it is given up", NULL },
+	  "tries to connect again, one after another, before it is given up" },
 	{ 0, "silence", "SECONDS", OPT_NUMBER, AT(silence_s), "60", 0.1, 86400, "s",
-	  "a server that sends no picture for so long is lost, whatever else it sends", NULL },
+	  "a server that sends no picture for so long is lost, whatever else it sends" },
 	{ 0 },
 };
 

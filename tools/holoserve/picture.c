@@ -39,20 +39,19 @@ smaller_make(const struct frame *frame, size_t depth, const struct texture_sourc
 	const size_t from[4] = { depth, texture->channel[0], texture->channel[1],
 		texture->channel[2] };
 	struct frame_head head;
-	int status;
 
 	head_copy(&head, &frame->head);
 	head.w /= step;
 	head.h /= step;
 	head_set_channels(&head, texture->n == 0 ? "depth" :
 	    texture->n == 1 ? "depth texture" : "depth r g b");
-	status = frame_new(&head, out);
-	for (size_t c = 0; status == 0 && c < head.c; c++)
+	if (frame_new_if(0, &head, out) < 0)
+		return -1;
+	for (size_t c = 0; c < (*out)->head.c; c++)
 		for (size_t y = 0; y < head.h; y++)
 			holoserve_rows()->shrink_row(frame, from[c], y, step,
 			    frame_floats(*out, c, y), head.w);
-	head_free(&head);
-	return status;
+	return 0;
 }
 
 /* ---- depth as the luma of a video: the layout luma of depthcode(5) ---- */
@@ -230,16 +229,9 @@ find_grid(const struct frame *frame, size_t step, struct holo *holo)
 static void
 picture_texture(const struct frame_head *head, struct texture_source *out)
 {
-	static const char *const names[] = { "r", "g", "b" };
-
 	*out = (struct texture_source){ 1, { head_channel(head, "texture") } };
-	if (out->channel[0] != NO_CHANNEL)
-		return;
-	for (size_t k = 0; k < 3; k++) {
-		out->channel[k] = head_channel(head, names[k]);
-		out->n += out->channel[k] != NO_CHANNEL;
-	}
-	out->n = out->n == 4 ? 3 : 0;
+	if (out->channel[0] == NO_CHANNEL)
+		out->n = head_three(head, "", "rgb", out->channel) ? 3 : 0;
 }
 
 /* Takes the depth and the texture of a frame of floats, made smaller if necessary. */

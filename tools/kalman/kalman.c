@@ -106,20 +106,12 @@ name_sigma(const struct channels *channels, const struct frame_head *in,
 		strcpy(sigma, "sigma");
 }
 
-bool
-channels_makes(const struct channels *channels, size_t c)
-{
-	bool made = c == channels->sigma_out;
-
-	for (size_t i = 0; i < channels->values; i++)
-		made |= c == channels->value_out[i];
-	return made;
-}
-
 /* The output has all channels of the input, except the probability that an order is wrong and the
- * residual of the phases: they belong to one frame. */
+ * residual of the phases: they belong to one frame. Those that are not filtered, nor `sigma`,
+ * pass. */
 static void
-keep_channels(const struct frame_head *in, struct frame_head *out, struct channels *channels)
+keep_channels(struct run *run, const char *sigma, const struct frame_head *in,
+    struct frame_head *out, struct channels *channels)
 {
 	char base[CHANNEL_NAME_SIZE];
 	bool of_orders = false;
@@ -128,8 +120,6 @@ keep_channels(const struct frame_head *in, struct frame_head *out, struct channe
 	cut_number(channels->name, base);
 	for (size_t i = 0; i < OWNERS; i++)
 		of_orders |= !strcmp(base, owners[i]);
-	free(channels->source);
-	channels->source = must_alloc(in->c + 1, sizeof(*channels->source));
 	for (size_t c = 0; c < in->c; c++) {
 		bool filtered = false;
 
@@ -143,7 +133,9 @@ keep_channels(const struct frame_head *in, struct frame_head *out, struct channe
 			continue;
 		if (n < c)
 			memcpy(out->channel[n], in->channel[c], CHANNEL_NAME_SIZE);
-		channels->source[n++] = c;
+		if (!filtered && strcmp(in->channel[c], sigma))
+			run_pass(run, n, c);
+		n++;
 	}
 	out->c = n;
 }
@@ -166,19 +158,14 @@ channels_plan(struct run *run, const char *name, bool use_sigma, const struct fr
 	if (channels->sigma_in != NO_CHANNEL && meta_get(&in->meta, "sigma_frames"))
 		return fail(NULL, "%s is that of values which a filter has mixed over frames (key "
 		    "sigma_frames): filter once, or give --sigma", sigma);
-	keep_channels(in, out, channels);
+	keep_channels(run, sigma, in, out, channels);
 	channels->sigma_out = sigma[0] ? head_channel(out, sigma) : NO_CHANNEL;
 	if (sigma[0])
 		meta_set(&out->meta, "sigma_frames", "kalman");
 	if (sigma[0] && channels->sigma_out == NO_CHANNEL) {
 		channels->sigma_out = out->c;
-		if (head_set_count(out, out->c + 1) < 0)
-			return -1;
-		strcpy(out->channel[channels->sigma_out], sigma);
+		return head_add_channels(out, sigma);
 	}
-	for (size_t c = 0; c < out->c; c++)
-		if (!channels_makes(channels, c))
-			run_pass(run, c, channels->source[c]);
 	return 0;
 }
 
@@ -720,7 +707,6 @@ end(struct run *run)
 		report(kalman);
 	noise_free(&kalman->noise);
 	free(kalman->scale);
-	free(kalman->channels.source);
 }
 
 const struct stage stage_kalman = {

@@ -1,4 +1,3 @@
-#version 450
 #include "gpu/gpu.glsl"
 #include "kalman.px.h"
 
@@ -37,7 +36,7 @@ main()
 	block_at at = block_at(gpu.block);
 	vec4 square = vec4(0.0), r = vec4(1.0), variance, away, outliers, stated, gain, made, sigma;
 
-	if (gpu_outside4(x, y))
+	if (gpu_outside(x, y))
 		return;
 	square = add_squares(at, square, at.b.value0, 0u, x, y);
 	if (at.b.values == 3u) {

@@ -16,11 +16,7 @@ struct channels {
 	size_t sigma_in, sigma_out;	/* NO_CHANNEL: none */
 	bool angle;			/* a wrapped phase */
 	char name[CHANNEL_NAME_SIZE];	/* in messages */
-	size_t *source;			/* for each output channel that of the input; malloced */
 };
-
-/* Is this an output channel that the filter computes? */
-bool channels_makes(const struct channels *, size_t c);
 
 #define FRAME_CLOCK_INTERVALS 64	/* whose median is the usual one */
 

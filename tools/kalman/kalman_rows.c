@@ -287,16 +287,11 @@ static void
 kalman_filter(const struct run *run, const struct frame *in, struct frame *out, size_t y0,
     size_t y1, const struct row_scratch *)
 {
-	const struct kalman *kalman = run->priv;
 	size_t w = out->head.w;
 
-	for (size_t y = y0; y < y1; y++) {
+	for (size_t y = y0; y < y1; y++)
 		for (size_t x = 0; x < w; x += TILE)
 			filter_tile(run, in, out, x, w - x < TILE ? w - x : TILE, y);
-		for (size_t c = 0; c < out->head.c; c++)
-			if (!channels_makes(&kalman->channels, c))
-				frame_pass(in, kalman->channels.source[c], out, c, y);
-	}
 }
 
 const struct kalman_rows AT_LEVEL(kalman_rows) = {

@@ -21,21 +21,21 @@ struct parameters {
 
 static const struct opt options[] = {
 	{ 0, "calib", "FILE", OPT_FILE, AT(calib), NULL, 0, 0, NULL,
-	  "camera, laser_plane and what the stage needs, as lasercal writes them", NULL },
+	  "camera, laser_plane and what the stage needs, as lasercal writes them" },
 	{ 0, "camera", "NAME", OPT_TEXT, AT(camera), NULL, 0, 0, NULL,
-	  "devices.NAME of a calibration of several", NULL },
+	  "devices.NAME of a calibration of several" },
 	{ 0, "origin", "X,Y", OPT_NUMBERS, AT(origin), NULL, -1e6, 1e6, "px",
-	  "first pixel of a foreign crop on the calibrated sensor", NULL },
+	  "first pixel of a foreign crop on the calibrated sensor" },
 	{ 0, "pose-from", "KEY", OPT_TEXT, AT(pose.key), NULL, 0, 0, NULL,
-	  "where the stage stands: NAME_mm or NAME_deg; or none [stage_mm or stage_deg]", NULL },
+	  "where the stage stands: NAME_mm or NAME_deg; or none [stage_mm or stage_deg]" },
 	{ 0, "step", "MM", OPT_NUMBER, AT(pose.step), NULL, -1e6, 1e6, "mm",
-	  "travel of the stage from frame to frame, instead of a key", NULL },
+	  "travel of the stage from frame to frame, instead of a key" },
 	{ 0, "angle", "DEG", OPT_ANGLE, AT(pose.angle), NULL, -360, 360, NULL,
-	  "turn of the stage from frame to frame, instead of a key", NULL },
+	  "turn of the stage from frame to frame, instead of a key" },
 	{ 0, "min-depth", "Z", OPT_NUMBER, AT(min_depth), NULL, 0, 1e9, "mm",
-	  "no points nearer to the camera, along its axis", NULL },
+	  "no points nearer to the camera, along its axis" },
 	{ 0, "max-depth", "Z", OPT_NUMBER, AT(max_depth), NULL, 0, 1e9, "mm",
-	  "no points farther from it", NULL },
+	  "no points farther from it" },
 	FLAG_ROW(0, "join", join,
 	    "all frames in one: slices with a point per row in their order, else a table"),
 	{ 0 },
@@ -61,19 +61,16 @@ static const char *const own_keys[] = { "name", "frame_number", "stage_mm", "sta
 static int
 begin_table(struct joined *joined, const struct frame_head *head)
 {
-	size_t c = head->c;
-
 	if (head_channel(head, "frame") != NO_CHANNEL)
 		return fail("--join", "input has a channel frame already");
 	head_copy(&joined->head, head);
 	joined->begun = true;
-	if (head_set_count(&joined->head, c + 1) < 0)
+	if (head_add_channels(&joined->head, "frame") < 0)
 		return -1;
-	memcpy(joined->head.channel[c], "frame", 6);
 	for (size_t i = 0; i < sizeof(own_keys) / sizeof(own_keys[0]); i++)
 		meta_remove(&joined->head.meta, own_keys[i]);
 	joined->head.spacing[0] = joined->head.spacing[1] = NAN;
-	joined->rows.c = c + 1;
+	joined->rows.c = joined->head.c;
 	joined->nearest = INFINITY;
 	joined->turned = head->h == 1 && head->w > 1;
 	joined->across = head_is_table(head) || (head->h > 1 && head->w > 1) ? 0 :
@@ -419,24 +416,19 @@ static int
 begin_frame(const struct run *run, const struct frame *in, struct frame **out)
 {
 	const struct priv *priv = run->priv;
-	size_t c = in->head.c;
 	struct frame_head head;
 	int status;
 
 	head_copy(&head, &in->head);
-	status = head_set_count(&head, c + 3);
-	for (size_t k = 0; k < 3 && status == 0; k++)
-		memcpy(head.channel[c + k], (char[2]){ "xyz"[k] }, 2);
-	if (status < 0 || meta_set(&head.meta, "length_unit", priv->laser.unit) < 0)
-		status = -1;
+	status = head_add_channels(&head, "x y z") < 0 ? -1 :
+	    meta_set(&head.meta, "length_unit", priv->laser.unit);
 	meta_set(&head.meta, "z_axis", "away");
-	if (frame_new(&head, out) < 0)
-		status = -1;
-	head_free(&head);
-	for (size_t k = 0; k < c && status == 0; k++)
+	if (frame_new_if(status, &head, out) < 0)
+		return -1;
+	for (size_t k = 0; k < in->head.c; k++)
 		for (size_t y = 0; y < in->head.h; y++)
 			frame_pass(in, k, *out, k, y);
-	return status;
+	return 0;
 }
 
 static int
@@ -458,7 +450,8 @@ take_frame(struct run *run, struct frame *in)
 		status = begin_frame(run, in, &out);
 	if (status == 0)
 		fill(run, &(struct slice){ &priv->laser, &pose, priv->origin_px, priv->bin,
-		    priv->u, priv->v, parameters->min_depth, parameters->max_depth, in, out, NULL });
+		    priv->u, priv->v, parameters->min_depth, parameters->max_depth, in, out,
+		    NULL });
 	frame_free(in);
 	if (status == 0) {
 		const double *T = priv->laser.camera.T;

@@ -16,14 +16,10 @@ median_passes(struct run *run, struct passes *passes)
 	static const uint shapes[] = { [SHAPE_ROW] = MEDIAN_ROW, [SHAPE_COLUMN] = MEDIAN_COLUMN,
 		[SHAPE_BOX] = MEDIAN_BOX };
 	const struct median *median = run->priv;
-	struct median_block block = { .channel = (uint)median->phase,
+	struct median_block block = { .channel = (uint)median->phase, .to = (uint)median->out,
 		.shape = shapes[median->shape] };
-	size_t to = 0;
 	struct pass pass = { PASS_OF(median, block), PASS_FOURS };
 
-	while (median->source[to] != median->phase)
-		to++;
-	block.to = (uint)to;
 	passes_read(passes, median->phase);
 	passes_add(passes, &pass);
 	return 0;
@@ -57,18 +53,18 @@ plan_channels(struct run *run, const struct frame_head *in, struct frame_head *o
 	struct median *median = run->priv;
 	size_t n = 0;
 
-	free(median->source);
-	median->source = must_alloc(in->c, sizeof(*median->source));
-	for (size_t c = 0; c < in->c; c++)
-		if (strcmp(in->channel[c], "p_order")) {
-			if (n < c)
-				memcpy(out->channel[n], in->channel[c], CHANNEL_NAME_SIZE);
-			median->source[n++] = c;
-		}
+	for (size_t c = 0; c < in->c; c++) {
+		if (!strcmp(in->channel[c], "p_order"))
+			continue;
+		if (n < c)
+			memcpy(out->channel[n], in->channel[c], CHANNEL_NAME_SIZE);
+		if (c == median->phase)
+			median->out = n;
+		else
+			run_pass(run, n, c);
+		n++;
+	}
 	out->c = n;
-	for (size_t c = 0; c < n; c++)
-		if (median->source[c] != median->phase)
-			run_pass(run, c, median->source[c]);
 }
 
 static int
@@ -88,12 +84,6 @@ plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 	return 0;
 }
 
-static void
-end(struct run *run)
-{
-	free(((struct median *)run->priv)->source);
-}
-
 const struct stage stage_median = {
 	.name = "median",
 	.summary = "take whole-turn spikes out of an absolute phase",
@@ -103,5 +93,4 @@ const struct stage stage_median = {
 	.example = { "median", "absolute", "whole" },
 	.init = init,
 	.plan = plan,
-	.release = end,
 };

@@ -1,4 +1,3 @@
-#version 450
 #include "gpu/gpu.glsl"
 #include "image/median.px.h"
 #include "median.block.h"
@@ -93,7 +92,7 @@ main()
 	vec4 v, median;
 	bool inside;
 
-	if (gpu_outside4(x, y))
+	if (gpu_outside(x, y))
 		return;
 	c = at.b.channel;
 	above = mirrored(y, -1, gpu.h);

@@ -7,8 +7,7 @@ enum median_shape { SHAPE_AUTO, SHAPE_ROW, SHAPE_COLUMN, SHAPE_BOX };
 
 struct median {
 	enum median_shape shape;
-	size_t phase;			/* the channel that is filtered, of the input */
-	size_t *source;			/* the input channel of every output channel */
+	size_t phase, out;		/* the channel that is filtered, of input and output */
 };
 
 struct median_rows {

@@ -179,18 +179,11 @@ median_filter(const struct run *run, const struct frame *in, struct frame *out, 
 	size_t w = in->head.w, h = in->head.h;
 	struct rows_of_five around;
 
-	for (size_t y = y0; y < y1; y++)
-		for (size_t c = 0; c < out->head.c; c++) {
-			size_t from = median->source[c];
-
-			if (from != median->phase) {
-				frame_pass(in, from, out, c, y);
-				continue;
-			}
-			for (ptrdiff_t k = 0; k < 5; k++)
-				around.row[k] = frame_floats(in, from, mirrored(y, k - 2, h));
-			unspike(&around, frame_floats(out, c, y), w, median->shape);
-		}
+	for (size_t y = y0; y < y1; y++) {
+		for (ptrdiff_t k = 0; k < 5; k++)
+			around.row[k] = frame_floats(in, median->phase, mirrored(y, k - 2, h));
+		unspike(&around, frame_floats(out, median->out, y), w, median->shape);
+	}
 }
 
 const struct median_rows AT_LEVEL(median_rows) = {

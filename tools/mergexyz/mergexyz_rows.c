@@ -165,11 +165,8 @@ thin_normals(struct frame *cloud, size_t begin, size_t end)
 {
 	size_t channel[3];
 
-	for (size_t k = 0; k < 3; k++) {
-		channel[k] = head_channel(&cloud->head, (char[3]){ 'n', "xyz"[k] });
-		if (channel[k] == NO_CHANNEL)
-			return;
-	}
+	if (!head_three(&cloud->head, "n", "xyz", channel))
+		return;
 	for (size_t i = begin; i < end; i++) {
 		float *n[3];
 		double length = 0;
@@ -466,7 +463,6 @@ keep_channel(void *arg, size_t c)
 	const float *v = frame_floats(keeping->from, c, 0);
 	float *to = frame_floats(keeping->to, c, 0);
 
-	*to = PX_NAN;
 	for (size_t i = 0; i < keeping->n; i++)
 		to[i] = v[keeping->point[i]];
 }

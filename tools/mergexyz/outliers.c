@@ -124,12 +124,11 @@ sort_points(struct run *run, struct neighbours *search)
 static void
 find_cut(struct neighbours *search, double sigmas)
 {
-	float *v = must_large(search->n, sizeof(*v)), median, spread;
-	const size_t rank = search->n / 2;
+	float *v = must_large(search->n, sizeof(*v)), spread;
+	float median = numbers_median(search->distance, search->n);
 
-	numbers_ranks(search->distance, search->n, &rank, 1, &median);
 	mergexyz_rows()->deviations(search->distance, search->n, median, v);
-	numbers_ranks(v, search->n, &rank, 1, &spread);
+	spread = numbers_median(v, search->n);
 	free(v);
 	search->cut = median + sigmas * fmax(1.4826 * spread, SPREAD_LEAST * median);
 }
@@ -140,16 +139,12 @@ keep(struct run *run, const struct neighbours *search, struct frame **cloud)
 	uint32_t *from = must_alloc(search->n, sizeof(*from));
 	size_t kept = 0;
 	struct frame *out = NULL;
-	struct frame_head head;
 	int status;
 
 	for (size_t i = 0; i < search->n; i++)
 		if (search->distance[i] <= search->cut)
 			from[kept++] = (uint32_t)i;
-	head_copy(&head, &(*cloud)->head);
-	head_set_points(&head, kept);
-	status = frame_new(&head, &out);
-	head_free(&head);
+	status = frame_new_table(&(*cloud)->head, kept, &out);
 	if (status == 0)
 		run_for(run, out->head.c, mergexyz_rows()->keep_channel,
 		    &(struct keeping){ *cloud, out, from, kept });

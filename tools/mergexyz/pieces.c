@@ -207,10 +207,8 @@ find_channels(struct gathering *gathering)
 	const struct frame_head *head = &gathering->piece->frame->head;
 
 	gathering->moved = is_moved(gathering->piece);
-	for (size_t k = 0; k < 3; k++) {
-		gathering->x[k] = head_channel(head, (char[2]){ "xyz"[k] });
-		gathering->n[k] = head_channel(head, (char[3]){ 'n', "xyz"[k] });
-	}
+	head_xyz(head, gathering->x);
+	head_three(head, "n", "xyz", gathering->n);
 	if (gathering->cloud &&
 	    head_channel(&gathering->cloud->head, "nx") == NO_CHANNEL)
 		gathering->n[0] = NO_CHANNEL;
@@ -290,10 +288,8 @@ pieces_cloud(struct run *run, struct pieces *pieces, struct shared_errors *error
 			frame_share(*cloud, c, pieces->v[0].frame, c);
 		head_free(&head);
 	} else if (status == 0) {
-		status = frame_new(&head, cloud);
+		status = frame_new_table(&head, points, cloud);
 		head_free(&head);
-		for (size_t c = 0; status == 0 && c < (*cloud)->head.c; c++)
-			frame_floats(*cloud, c, 0)[0] = NAN;	/* where there is no point */
 		if (status == 0)
 			gather_points(run, pieces, first, *cloud);
 	}
@@ -552,11 +548,8 @@ cube_sums_cloud(struct cube_sums *sums, struct run *run, struct frame **cloud)
 	for (size_t i = 0; c != NO_CHANNEL && i < sums->cells; i++)
 		independent += sums->channel[c].sum[i];
 	set_shared(&sums->head.meta, sums->shared, independent);
-	head_set_points(&sums->head, sums->cells);
-	if (frame_new(&sums->head, cloud) < 0)
+	if (frame_new_table(&sums->head, sums->cells, cloud) < 0)
 		return -1;
-	for (size_t c = 0; c < sums->head.c; c++)
-		frame_floats(*cloud, c, 0)[0] = NAN;	/* where there is no point */
 	run_for(run, (sums->cells + GRID_CUBES - 1) / GRID_CUBES, mergexyz_rows()->divide_cubes,
 	    &(struct dividing){ sums, *cloud });
 	cube_sums_free(sums);
@@ -605,17 +598,9 @@ leave_empty(const struct frame_head *from, struct pieces *pieces)
 {
 	struct view_frame piece = { .view = pieces->v[0].view, .number = pieces->v[0].number,
 		.pose = pose_identity };
-	struct frame_head head;
-	int status;
 
-	head_copy(&head, from);
-	head_set_points(&head, 0);
-	status = frame_new(&head, &piece.frame);
-	head_free(&head);
-	if (status < 0)
+	if (frame_new_table(from, 0, &piece.frame) < 0)
 		return -1;
-	for (size_t c = 0; c < piece.frame->head.c; c++)
-		frame_floats(piece.frame, c, 0)[0] = NAN;
 	pieces->v[0] = piece;
 	pieces->n = 1;
 	return 0;

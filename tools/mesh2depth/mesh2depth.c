@@ -9,6 +9,7 @@
 
 #include "io/source.h"
 #include "mesh/mesh.h"
+#include "points/grid.h"
 
 struct parameters {
 	struct view_options view;
@@ -22,20 +23,20 @@ static const struct opt options[] = {
 	{ 0, "view", "YAW,PITCH,ROLL", OPT_ANGLES, AT(view.view), NULL, -360, 360, NULL,
 	  "turn the mesh as it is seen: about the vertical, the horizontal, the line of sight" },
 	{ 0, "forward", "X,Y,Z", OPT_NUMBERS, AT(view.forward), NULL, 0, 0, NULL,
-	  "the direction in which the viewer looks; 0,0,-1 for meshes", NULL },
+	  "the direction in which the viewer looks; 0,0,-1 for meshes" },
 	{ 0, "up", "X,Y,Z", OPT_NUMBERS, AT(view.up), NULL, 0, 0, NULL,
-	  "the direction that is up in the picture; 0,1,0 for meshes", NULL },
+	  "the direction that is up in the picture; 0,1,0 for meshes" },
 	{ 0, "margin", "PX", OPT_NUMBER, AT(view.margin_px), "0", 0, 1e6, "px",
-	  "left free on each side where the scale is not given", NULL },
+	  "left free on each side where the scale is not given" },
 	{ 0, "scale", "LENGTH", OPT_NUMBER, AT(view.scale), NULL, 1e-30, 1e30, NULL,
-	  "length of a pixel in the mesh's unit; such that the mesh fits if not given", NULL },
+	  "length of a pixel in the mesh's unit; such that the mesh fits if not given" },
 	{ 0, "center", "X,Y,Z", OPT_NUMBERS, AT(view.center), NULL, 0, 0, NULL,
 	  "the point that lies in the middle, at depth 0; the mesh's own middle if not given" },
 	FLAG_ROW(0, "away", view.away, "depth grows away from the viewer, not towards"),
 	{ 0, "unit", "NAME", OPT_TEXT, AT(unit), NULL, 0, 0, NULL,
-	  "the mesh's unit of length; mm for meshes, a frame's own", NULL },
+	  "the mesh's unit of length; mm for meshes, a frame's own" },
 	{ 0, "jump", "STEP", OPT_NUMBER, AT(jump), "0", 0, INFINITY, NULL,
-	  "of frames: no surface across a larger step in z; 0: automatic", NULL },
+	  "of frames: no surface across a larger step in z; 0: automatic" },
 	{ 0 },
 };
 
@@ -97,7 +98,7 @@ static void
 warn_behind(const char *name, const struct triangles *triangles,
     const struct view_options *options)
 {
-	struct box box = empty_box;
+	struct grid_extent box = GRID_NOWHERE;
 	double facing = 0, area = 0;
 	bool in_cone = true;
 	size_t step = triangles->n / SAMPLED_TRIANGLES + 1;
@@ -115,7 +116,7 @@ warn_behind(const char *name, const struct triangles *triangles,
 		for (int k = 0; k < 3; k++) {
 			const double *v = triangles->point[t[k]];
 
-			widen(&box, v, v);
+			grid_widen(&box, v, v);
 			in_cone &= fabs(v[0]) < MAX_TANGENT * v[2] &&
 			    fabs(v[1]) < MAX_TANGENT * v[2];
 		}

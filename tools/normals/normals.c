@@ -18,7 +18,7 @@ normals_passes(struct run *run, struct passes *passes)
 {
 	const struct normals *normals = run->priv;
 	const struct normals_block block = { (uint)normals->channel[0], (uint)normals->channel[1],
-		(uint)normals->channel[2], normals->depth, (uint)normals->passthrough.n,
+		(uint)normals->channel[2], normals->depth, (uint)normals->first,
 		normals->sign, normals->per_column, normals->per_row };
 	struct pass pass = { PASS_OF(normals, block), PASS_FOURS };
 
@@ -95,13 +95,10 @@ plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 		normals->warned = true;
 	}
 	run->halo = 1;
-	return passthrough_plan(run, &normals->passthrough, out, "", "nx ny nz", "nx ny nz");
-}
-
-static void
-end(struct run *run)
-{
-	passthrough_free(&((struct normals *)run->priv)->passthrough);
+	if (run_pass_others(run, out, "", "nx ny nz", "nx ny nz") < 0)
+		return -1;
+	normals->first = out->c - 3;
+	return 0;
 }
 
 const struct stage stage_normals = {
@@ -113,5 +110,4 @@ const struct stage stage_normals = {
 	.example = { "normals", "depth", "normals" },
 	.init = init,
 	.plan = plan,
-	.release = end,
 };

@@ -1,4 +1,3 @@
-#version 450
 #include "gpu/gpu.glsl"
 #include "normals.px.h"
 #include "normals.block.h"
@@ -123,7 +122,7 @@ main()
 	line above, here, below;
 	vec4 nx, ny, nz;
 
-	if (gpu_outside4(x, y))
+	if (gpu_outside(x, y))
 		return;
 	above = load_line(at, x, int(y) - 1);
 	here = load_line(at, x, int(y));

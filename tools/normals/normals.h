@@ -1,12 +1,11 @@
 /* What normals.c plans for a frame, and the loop of normals_rows.c. */
 #pragma once
 
-#include "run/bands.h"
 #include "run/stage.h"
 
 struct normals {
-	struct passthrough passthrough;
 	size_t channel[3];		/* x y z; of a depth map all the same */
+	size_t first;			/* of nx ny nz in the output */
 	bool depth;
 	float sign;			/* of the sum of products */
 	float per_column, per_row;	/* depth map: 1 / distance of pixels */

@@ -272,7 +272,7 @@ strip(const struct normals *normals, const struct frame *in, struct frame *out, 
 {
 	struct line line[2];
 	struct squares squares[2];
-	size_t c = normals->passthrough.n;
+	size_t c = normals->first;
 	float *normal[3];
 
 	get_line(normals, in, &line[0], (ptrdiff_t)y0 - 1, x0, n);
@@ -304,8 +304,6 @@ normals_compute(const struct run *run, const struct frame *in, struct frame *out
 
 	for (size_t x = 0; x < w; x += n)
 		strip(normals, in, out, x, w - x < n ? w - x : n, y0, y1);
-	for (size_t y = y0; y < y1; y++)
-		passthrough_row(&normals->passthrough, in, out, y);
 }
 
 const struct normals_rows AT_LEVEL(normals_rows) = {

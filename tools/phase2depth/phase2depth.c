@@ -29,8 +29,9 @@ anchor_check(const struct run *run, const struct frame_head *in, bool calibrated
 	bool relative = phase_anchor_is_relative(&in->meta);
 
 	if (relative && (calibrated || !ref))
-		return fail(NULL, "absphase is known up to whole turns only: unwrapq --anchor X,Y,RAD "
-		    "or a marker makes it absolute (any RAD, where relative depth will do)");
+		return fail(NULL, "absphase is known up to whole turns only: unwrapq --anchor "
+		    "X,Y,RAD or a marker makes it absolute (any RAD, where relative depth will "
+		    "do)");
 	if (relative && !strcmp(meta_get(&in->meta, "phase_anchor"), "none"))
 		return fail(NULL, "absphase may be whole turns off the reference's: give "
 		    "unwrapq the same --ref");
@@ -223,46 +224,44 @@ static const struct opt options[] = {
 	FLAG_ROW(0, "wrapped", plane.wrapped,
 	    "the phases are wrapped ones that differ by less than half a turn"),
 	{ 0, "ref-plane", "A,B,C", OPT_NUMBERS, AT(plane.ref_plane), NULL, 0, 0, "rad",
-	  "the ideal plane's phase a + b x + c y at full-frame pixels (key ref_plane_rad)", NULL },
+	  "the ideal plane's phase a + b x + c y at full-frame pixels (key ref_plane_rad)" },
 	{ 0, "ref-roi", "X,Y,W,H", OPT_NUMBERS, AT(plane.ref_roi), NULL, 0, 1e6, "px",
-	  "the ideal plane is that of these pixels, which see a flat wall", NULL },
+	  "the ideal plane is that of these pixels, which see a flat wall" },
 	{ 'c', "c", "C1[,C2...]", OPT_NUMBERS, AT(plane.c), NULL, 0, 0, "mm/rad",
-	  "depth per phase above the reference, and its powers (key c_mm_per_rad)", NULL },
+	  "depth per phase above the reference, and its powers (key c_mm_per_rad)" },
 	{ 0, "c-map", "FILE", OPT_FRAME, AT(plane.c_map), NULL, 0, 0, NULL,
-	  "c1, c2, ... for each pixel, as --fit-c writes them", NULL },
+	  "c1, c2, ... for each pixel, as --fit-c writes them" },
 	{ 0, "fit-c", "Z1,Z2,...", OPT_NUMBERS, AT(plane.fit_c), NULL, 0, 0, "mm",
-	  "find c from one measurement at each of these depths", NULL },
+	  "find c from one measurement at each of these depths" },
 	{ 0, "degree", "N", OPT_INTEGER, AT(plane.degree), "1", 1, POLYFIT_MOST, NULL,
-	  "powers that --fit-c finds coefficients of", NULL },
+	  "powers that --fit-c finds coefficients of" },
 	{ 0, "calib", "FILE", OPT_FILE, AT(calib), NULL, 0, 0, NULL,
-	  "camera and projector calibration: x y z instead of depth", NULL },
+	  "camera and projector calibration: x y z instead of depth" },
 	{ 0, "camera", "NAME", OPT_TEXT, AT(camera), NULL, 0, 0, NULL,
-	  "the calibration's camera of that name (fringecal); the first if not given", NULL },
+	  "the calibration's camera of that name (fringecal); the first if not given" },
 	{ 0, "frame", "NAME", OPT_TEXT, AT(frame), NULL, 0, 0, NULL,
-	  "coordinates of the calibration's device of that name", NULL },
+	  "coordinates of the calibration's device of that name" },
 	{ 0, "across", "FILE", OPT_FRAME, AT(across), NULL, 0, 0, NULL,
-	  "absolute phase of the other axis, to check calibration and capture by", NULL },
+	  "absolute phase of the other axis, to check calibration and capture by" },
 	{ 'p', "period", "PX", OPT_NUMBER, AT(view.period_px), NULL, FLT_MIN, FLT_MAX, "px",
-	  "fringe period on the projector that the phase counts in (key period_px)", NULL },
+	  "fringe period on the projector that the phase counts in (key period_px)" },
 	{ 'a', "axis", "WORD", OPT_WORD, AT(view.axis), NULL, 0, 0, NULL,
 	  "phase gives projector columns (x) or rows (y) (key axis)", axes },
 	FLAG_ROW(0, "centered", view.centered,
 	    "the phase is 0 in the projector's middle, not in its first column"),
 	{ 0, "projector", "W,H", OPT_NUMBERS, AT(view.projector), NULL, 1, 65536, "px",
-	  "size of the projector, for --centered (key projector_px)", NULL },
+	  "size of the projector, for --centered (key projector_px)" },
 	{ 0, "origin", "X,Y", OPT_NUMBERS, AT(view.origin), NULL, 0, 0, "px",
-	  "first pixel on the camera's full frame (key origin_px)", NULL },
+	  "first pixel on the camera's full frame (key origin_px)" },
 	{ 0, "bin", "N[,N]", OPT_NUMBERS, AT(view.bin), NULL, 1, 1000, "px",
-	  "a pixel is N x N of the calibration's (key bin)", NULL },
+	  "a pixel is N x N of the calibration's (key bin)" },
 	FLAG_ROW(0, "as-projector", as_projector,
 	    "take the second camera of a stereo pair's calibration for the projector"),
 	{ 0, "calibration-sigma", "WORD", OPT_WORD, AT(calibration_sigma), NULL, 0, 0, NULL,
 	  "channel sigma_calib: what the calibration leaves open of the points' shape, or place",
 	  sigma_words },
-	{ 0, "min-depth", "Z", OPT_NUMBER, AT(min_depth), NULL, 0, 0, "mm",
-	  "nearer is invalid", NULL },
-	{ 0, "max-depth", "Z", OPT_NUMBER, AT(max_depth), NULL, 0, 0, "mm",
-	  "farther is invalid", NULL },
+	{ 0, "min-depth", "Z", OPT_NUMBER, AT(min_depth), NULL, 0, 0, "mm", "nearer is invalid" },
+	{ 0, "max-depth", "Z", OPT_NUMBER, AT(max_depth), NULL, 0, 0, "mm", "farther is invalid" },
 	{ 0 },
 };
 
@@ -371,7 +370,7 @@ plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 	    "x y z sigma sigma_calib" :
 	    priv->calibrated ? priv->sigma == NO_CHANNEL ? "x y z" : "x y z sigma" :
 	    priv->sigma == NO_CHANNEL ? "depth" : "depth sigma";
-	return passthrough_plan(run, &priv->passthrough, out, result, parameters->plane.wrapped
+	return run_pass_others(run, out, result, parameters->plane.wrapped
 	    ? "phase absphase residual depth x y z sigma sigma_calib"
 	    : "absphase residual depth x y z sigma sigma_calib", "");
 }
@@ -523,7 +522,6 @@ end(struct run *run)
 	if (!fail_message())
 		half_turn_warn(&priv->jumps);
 	half_turn_free(&priv->jumps);
-	passthrough_free(&priv->passthrough);
 	depthfit_free(&priv->above);
 	triangulation_free(&priv->rays);
 	calib_sigma_free(&priv->calib_sigma);

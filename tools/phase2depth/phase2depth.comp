@@ -1,4 +1,3 @@
-#version 450
 #define PHASE2DEPTH_NO_DOUBLES
 #include "gpu/gpu.glsl"
 #include "phase2depth.px.h"
@@ -14,7 +13,7 @@ main()
 	block_at at = block_at(gpu.block);
 	vec4 phase, ref, d, depth;
 
-	if (gpu_outside4(x, y))
+	if (gpu_outside(x, y))
 		return;
 	phase = gpu_in4(at.b.phase, x, y);
 	ref = gpu_in4(at.b.ref, x, y);

@@ -6,7 +6,6 @@
 #include <stdatomic.h>
 
 #include "optics/calib.h"
-#include "run/bands.h"
 #include "run/stage.h"
 
 /* ---- triangulate.c: the camera's rays and the projector ---- */
@@ -254,7 +253,6 @@ void half_turn_warn(const struct half_turn_jumps *);
 
 /* What is planned for a frame. */
 struct phase2depth {
-	struct passthrough passthrough;	/* channels that follow the result unchanged */
 	float least, most;		/* limits of depth */
 	struct depthfit above;		/* the reference: phase above it, and c */
 	struct half_turn_jumps jumps;	/* of wrapped phases */

@@ -1,4 +1,3 @@
-#version 450
 #include "gpu/gpu.glsl"
 #include "phase2depth.px.h"
 #include "phase2depth.block.h"
@@ -13,7 +12,7 @@ main()
 	block_at at = block_at(gpu.block);
 	vec4 phase, d, depth;
 
-	if (gpu_outside4(x, y))
+	if (gpu_outside(x, y))
 		return;
 	phase = gpu_in4(at.b.depth.phase, x, y);
 	for (int i = 0; i < 4; i++) {

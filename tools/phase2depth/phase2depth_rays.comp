@@ -1,4 +1,3 @@
-#version 450
 #include "gpu/gpu.glsl"
 #include "phase2depth.px.h"
 #include "phase2depth.block.h"
@@ -121,7 +120,7 @@ main()
 	ivec4 lens_x = ivec4(0), lens_y = ivec4(0);
 	vec4 result[3];
 
-	if (gpu_outside4(x, y))
+	if (gpu_outside(x, y))
 		return;
 	phase = gpu_in4(at.b.phase, x, y);
 	if (at.b.has_sigma != 0)

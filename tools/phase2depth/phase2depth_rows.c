@@ -1240,7 +1240,6 @@ phase2depth_compute(const struct run *run, const struct frame *in, struct frame 
 		if (priv->calib_sigma.of.kind >= 0)
 			calib_sigma_row(&priv->calib_sigma, &priv->rays, xyz, frame_floats(out,
 			    priv->sigma == NO_CHANNEL ? 3 : 4, y), in->head.w, y);
-		passthrough_row(&priv->passthrough, in, out, y);
 	}
 }
 

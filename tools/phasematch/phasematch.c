@@ -626,29 +626,29 @@ static const char *const frames[] = { "rectified", "left", NULL };
 
 static const struct opt options[] = {
 	{ 0, "right", "FILE", OPT_STREAM, AT(right), NULL, 0, 0, NULL,
-	  "the other camera's phases, as many frames as the input has", NULL },
+	  "the other camera's phases, as many frames as the input has" },
 	{ 0, "max-step", "RAD", OPT_NUMBER, AT(step_most_rad), NULL, FLT_MIN, 1e6, "rad",
-	  "largest step between neighbours that are matched; 1, or 3 usual steps", NULL },
+	  "largest step between neighbours that are matched; 1, or 3 usual steps" },
 	{ 0, "max-residual", "PX", OPT_NUMBER, AT(residual_px), "1", FLT_MIN, 1e6, "px",
-	  "how far several phases may lie about their mean, in projector pixels", NULL },
+	  "how far several phases may lie about their mean, in projector pixels" },
 	{ 0, "both-ways", "PX", OPT_NUMBER, AT(both_ways_px), "1", 0, 1e6, "px",
-	  "the right pixel's own match must lie as near; 0: it is not asked", NULL },
+	  "the right pixel's own match must lie as near; 0: it is not asked" },
 	{ 0, "support", "N", OPT_INTEGER, AT(support), "4", 0, 8, NULL,
-	  "of the 8 neighbours, so many must have a like disparity; 0: none", NULL },
+	  "of the 8 neighbours, so many must have a like disparity; 0: none" },
 	{ 0, "support-range", "PX", OPT_NUMBER, AT(support_px), "1", 0, 1e6, "px",
-	  "disparities that are alike differ by no more", NULL },
+	  "disparities that are alike differ by no more" },
 	{ 0, "vote", "PX", OPT_NUMBER, AT(vote_px), NULL, 0, 1e6, "px",
-	  "match each phase alone; two or all must agree so closely", NULL },
+	  "match each phase alone; two or all must agree so closely" },
 	FLAG_ROW(0, "assume-rectified", rig.assume_rectified,
 	    "take frames that no key calls rectified"),
 	{ 0, "calib", "FILE", OPT_FILE, AT(rig.calib), NULL, 0, 0, NULL,
-	  "both cameras' calibration, in the place of the frames' own keys", NULL },
+	  "both cameras' calibration, in the place of the frames' own keys" },
 	{ 0, "frame", "WORD", OPT_WORD, AT(rig.frame), "rectified", 0, 0, NULL,
 	  "x y z of the left camera as rectified, or as it stands", frames },
 	{ 0, "min-depth", "Z", OPT_NUMBER, AT(rig.min_depth), NULL, 0, 0, "mm",
-	  "nearer is invalid", NULL },
+	  "nearer is invalid" },
 	{ 0, "max-depth", "Z", OPT_NUMBER, AT(rig.max_depth), NULL, 0, 0, "mm",
-	  "farther is invalid", NULL },
+	  "farther is invalid" },
 	{ 0 },
 };
 
@@ -673,7 +673,7 @@ plan_channels(struct run *run, struct frame_head *out)
 	end += sprintf(end, "absphase sigma p_order depth disparity sigma_disparity x y z");
 	for (size_t k = 0; k < priv->phases; k++)
 		end += sprintf(end, " absphase%zu sigma%zu", priv->number[k], priv->number[k]);
-	return passthrough_plan(run, &priv->passthrough, out, made, replaced, "");
+	return run_pass_others(run, out, made, replaced, "");
 }
 
 static void
@@ -779,11 +779,8 @@ init(struct run *run)
 static void
 release(struct run *run)
 {
-	struct phasematch *priv = run->priv;
-
 	if (!fail_message())
 		phasematch_note_losses(run);
-	passthrough_free(&priv->passthrough);
 }
 
 static const struct check *const checks[] = { &check_same_phase, &check_textures,

@@ -15,10 +15,3 @@ list_put(uint list, uint i, uint y, float v)
 {
 	gpu_scratch_put(list + i / gpu.w, i % gpu.w, y, v);
 }
-
-/* The row that a workgroup shares. */
-uint
-group_y()
-{
-	return gpu.y0 + gl_WorkGroupID.y;
-}

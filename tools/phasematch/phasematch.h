@@ -6,7 +6,6 @@
 
 #include <math.h>
 
-#include "run/bands.h"
 #include "run/check.h"
 #include "run/stage.h"
 
@@ -154,7 +153,6 @@ struct rig {
 struct phasematch {
 	struct matching matching;
 	struct rig rig;
-	struct passthrough passthrough;
 	double radian[PHASES_MOST];	/* of the shortest period, in the unit of a map */
 	const char *right;		/* the path, for messages */
 	double step_most_rad;		/* --max-step; NaN: not given */

@@ -1,4 +1,3 @@
-#version 450
 #include "phasematch.glsl"
 
 /* The support of a disparity and the point that it stands for, as phasematch_rows.c makes them. */
@@ -52,7 +51,7 @@ main()
 	float d, z = PX_NAN, sigma = PX_NAN;
 	bool there;
 
-	if (x >= gpu.w || y >= gpu.y1)
+	if (gpu_outside(x, y))
 		return;
 	d = gpu_scratch(at.b.disparity, x, y);
 	there = !px_isnan(d);

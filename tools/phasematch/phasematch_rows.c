@@ -1247,7 +1247,6 @@ phasematch_match_rows(const struct run *run, const struct frame *in, struct fram
 			make_matched(priv, in, made, row[made % 3], &memory);
 		make_row(priv, y > 0 ? &row[(y - 1) % 3] : &none, &row[y % 3],
 		    y + 1 < h ? &row[(y + 1) % 3] : &none, out, y, &counts);
-		passthrough_row(&priv->passthrough, in, out, y);
 	}
 	for (size_t i = 0; i < MATCH_COUNTS; i++)
 		__atomic_fetch_add(&priv->counts.n[i], counts.n[i], __ATOMIC_RELAXED);

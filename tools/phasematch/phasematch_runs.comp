@@ -1,4 +1,3 @@
-#version 450
 #include "phasematch.glsl"
 
 /* The runs of rising values of a row (phasematch_rows.c): each invocation lists those that begin, and
@@ -21,7 +20,7 @@ is_bracket(block_at at, uint i, uint y)
 void
 main()
 {
-	uint id = gl_LocalInvocationID.x, y = group_y();
+	uint id = gl_LocalInvocationID.x, y = gpu_group_y();
 	block_at at = block_at(gpu.block);
 	uint piece = (at.b.lists.w + PHASEMATCH_GROUP - 1u) / PHASEMATCH_GROUP;
 	uint i0 = id * piece, i1 = min(i0 + piece, at.b.lists.w);

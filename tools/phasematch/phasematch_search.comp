@@ -1,4 +1,3 @@
-#version 450
 #include "phasematch.glsl"
 
 /* The disparity of a pixel by bisection, as phasematch_rows.c walks to it. */
@@ -73,7 +72,7 @@ main()
 	block_at block = block_at(gpu.block);
 	float value, a, b, within, found = PX_NAN, deviation = PX_NAN;
 
-	if (x >= gpu.w || y >= gpu.y1)
+	if (gpu_outside(x, y))
 		return;
 	value = list_at(block.b.left.values, x, y);
 	if (!px_isnan(value))

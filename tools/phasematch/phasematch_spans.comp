@@ -1,4 +1,3 @@
-#version 450
 #include "phasematch.glsl"
 
 /*
@@ -52,7 +51,7 @@ owner(block_at at, float value, uint runs, uint y)
 void
 main()
 {
-	uint y = group_y();
+	uint y = gpu_group_y();
 	block_at at = block_at(gpu.block);
 	uint runs = uint(list_at(at.b.lists.runs, 0u, y));
 

@@ -1,4 +1,3 @@
-#version 450
 #include "phasematch.glsl"
 
 layout(buffer_reference, std430) readonly buffer block_at { phasematch_side b; };

@@ -316,18 +316,14 @@ static int
 describe_edges(const struct capture_set *captures, struct frame_head *out)
 {
 	static const char *const names[] = { "edge", "edge_sigma" };
-	size_t c = out->c, codes = captures->codes;
+	size_t codes = captures->codes;
+	char name[CHANNEL_NAME_SIZE];
 
-	if (head_set_count(out, c + 2 * codes) < 0)
-		return -1;
 	for (size_t i = 0; i < 2 * codes; i++) {
-		char *name = memset(out->channel[c + i], 0, CHANNEL_NAME_SIZE);
-
-		if (codes > 1)
-			snprintf(name, CHANNEL_NAME_SIZE, "%s%zu", names[i / codes],
-			    i % codes + 1);
-		else
-			strcpy(name, names[i]);
+		snprintf(name, sizeof(name), codes > 1 ? "%s%zu" : "%s", names[i / codes],
+		    i % codes + 1);
+		if (head_add_channels(out, name) < 0)
+			return -1;
 	}
 	return 0;
 }

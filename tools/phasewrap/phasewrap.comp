@@ -1,4 +1,3 @@
-#version 450
 #include "phasewrap.glsl"
 
 struct state {
@@ -241,7 +240,7 @@ main()
 	phasewrap_channels to = at.b.channels;
 	state st;
 
-	if (gpu_outside4(x, y))
+	if (gpu_outside(x, y))
 		return;
 	st.mean = st.texture = st.misfit = vec4(0);
 	st.modulation = vec4(3e38f);

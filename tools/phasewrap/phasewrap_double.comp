@@ -1,4 +1,3 @@
-#version 450
 #include "pixel.glsl"
 
 struct sums {
@@ -93,7 +92,7 @@ main()
 	block_at at = block_at(gpu.block);
 	state st = state(0, 3e38f, 0, 0, float[2](0, 0), false, false);
 
-	if (x >= gpu.w || y >= gpu.y1)
+	if (gpu_outside(x, y))
 		return;
 	for (uint set = 0; set < at.b.fringes; set++, image += 12)
 		wrap_set(at, set, image, x, y, st);

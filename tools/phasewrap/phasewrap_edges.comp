@@ -1,4 +1,3 @@
-#version 450
 #include "phasewrap.glsl"
 
 /* As edges_tile() in phasewrap_rows.c, of the code whose planes begin with image number `first`. */
@@ -78,7 +77,7 @@ main()
 	uint x = gl_GlobalInvocationID.x, y = gpu_y(), first = 0;
 	block_at at = block_at(gpu.block);
 
-	if (x >= gpu.w || y >= gpu.y1)
+	if (gpu_outside(x, y))
 		return;
 	for (uint code = 0; code < at.b.codes; code++) {
 		code_edge(at, code, first, x, y);

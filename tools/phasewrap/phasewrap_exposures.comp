@@ -1,4 +1,3 @@
-#version 450
 #include "pixel.glsl"
 
 /* The sums of one exposure, and the means of all. */
@@ -219,7 +218,7 @@ main()
 	state st = state(0, 3e38f, EXPOSURE_NO_MISFIT, float(EXPOSURE_GAINS), float[2](0, 0), false,
 	    false);
 
-	if (x >= gpu.w || y >= gpu.y1)
+	if (gpu_outside(x, y))
 		return;
 	for (uint set = 0; set < at.b.fringes; set++) {
 		uint n = at.image[image].plane;

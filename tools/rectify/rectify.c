@@ -19,7 +19,6 @@ struct rectify {
 	struct source_map map;
 	struct rectify_channel *channel;	/* of the frame */
 	size_t channels;
-	struct frame_head out;
 	bool cubic;
 	bool checked;			/* the calibration and the first frame */
 	bool warned;			/* of these, or of what falls outside */
@@ -434,17 +433,17 @@ static const char *const interpolations[] = { "linear", "cubic", NULL };
 
 static const struct opt options[] = {
 	{ 0, "calib", "FILE", OPT_FILE, AT(calib), NULL, 0, 0, NULL,
-	  "the two cameras: K1 d1 K2 d2 R T, R1 R2 P1 P2", NULL },
+	  "the two cameras: K1 d1 K2 d2 R T, R1 R2 P1 P2" },
 	{ 0, "side", "WORD", OPT_WORD, AT(side), NULL, 0, 0, NULL, "which of them saw the frames",
 	  sides },
 	{ 0, "size", "WxH", OPT_SIZE, AT(size), NULL, 0, 0, "px",
-	  "of the result; the calibration's image_size if not given", NULL },
+	  "of the result; the calibration's image_size if not given" },
 	{ 0, "interpolation", "WORD", OPT_WORD, AT(interpolation), "linear", 0, 0, NULL,
 	  "between 4 samples or 16", interpolations },
 	{ 0, "max-step", "X", OPT_NUMBER, AT(max_step), NULL, 0, 1e9, NULL,
-	  "samples that differ by more make no pixel; pi for absphase if not given", NULL },
+	  "samples that differ by more make no pixel; pi for absphase if not given" },
 	{ 0, "origin", "X,Y", OPT_NUMBERS, AT(origin), NULL, -1e6, 1e6, "px",
-	  "of the frames on the camera's full frame", NULL },
+	  "of the frames on the camera's full frame" },
 	{ 0 },
 };
 
@@ -457,10 +456,10 @@ whole_frame(struct run *run, struct frame *in)
 
 	if (run_wants_device(run)) {
 		run->halo = in->head.h;
-		status = run_passes(run, in, &rectify->out, &out);
+		status = run_passes(run, in, run_output(run), &out);
 	}
 	if (status == 0 && !out) {	/* not wanted, or the device cannot do it */
-		status = frame_new(&rectify->out, &out);
+		status = frame_new(run_output(run), &out);
 		if (status == 0)
 			status = rectify_frame(run, rectify, in, out);
 	}
@@ -610,8 +609,6 @@ plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 	    plan_geometry(run, in) < 0)
 		return -1;
 	describe(rectify, in, out);
-	head_free(&rectify->out);
-	head_copy(&rectify->out, out);
 	return 0;
 }
 
@@ -622,7 +619,6 @@ end(struct run *run)
 
 	source_map_free(&rectify->map);
 	free(rectify->channel);
-	head_free(&rectify->out);
 }
 
 const struct stage stage_rectify = {

@@ -1,4 +1,3 @@
-#version 450
 #include "gpu/gpu.glsl"
 #include "rectify.px.h"
 #include "rectify.block.h"
@@ -111,7 +110,7 @@ main()
 	uint64_t map = gpu_constant(0);
 	float value = PX_NAN;
 
-	if (x >= gpu.w || y >= gpu.y1)
+	if (gpu_outside(x, y))
 		return;
 	if (y < at.b.rows) {
 		uint i = y * at.b.stride + x;

@@ -60,7 +60,7 @@ surface_jump(struct run *run, const struct mesh *channels, const struct frame *i
 
 	if (frame_to_float(in, &mesh.floats) < 0)
 		return -1;
-	jump_begin(&steps, &mesh);
+	jump_begin(&steps, &mesh, JUMP_PIXELS);
 	run_for(run, JUMP_PIECES, jump_piece, &steps);
 	*jump = jump_end(&steps);
 	frame_free(mesh.floats);
@@ -307,38 +307,38 @@ static const char *const lightings[] = { "full", "soft", "none", NULL };
 
 static const struct opt options[] = {
 	{ 0, "view", "YAW,PITCH", OPT_ANGLES, AT(view), NULL, -180, 180, NULL,
-	    "turn the surface; without it an image keeps the camera's own pixels", NULL },
+	    "turn the surface; without it an image keeps the camera's own pixels" },
 	{ 's', "size", "WxH", OPT_SIZE, AT(size), NULL, 0, 0, NULL,
-	    "size of the picture of a turned view; the input's, or 800x600, if not given", NULL },
+	    "size of the picture of a turned view; the input's, or 800x600, if not given" },
 	{ 0, "samples", "N", OPT_INTEGER, AT(samples), NULL, 1, 4, NULL,
-	    "N x N samples a pixel in a turned view; 2 if not given", NULL },
+	    "N x N samples a pixel in a turned view; 2 if not given" },
 	{ 0, "light", "AZIMUTH,ELEVATION", OPT_ANGLES, AT(light), "-40,40", -180, 180, NULL,
-	    "where the lamp stands as the viewer sees it: right, up", NULL },
+	    "where the lamp stands as the viewer sees it: right, up" },
 	{ 'c', "colour", "WORD", OPT_WORD, AT(by), "none", 0, 0, NULL, "colour the surface by",
 	    by_words },
 	{ 'm', "map", "WORD", OPT_WORD, AT(map), NULL, 0, 0, NULL,
 	    "colours of the depth; viridis if not given", colormap_names },
 	{ 'r', "range", "LOW,HIGH", OPT_NUMBERS, AT(range), NULL, 0, 0, NULL,
-	    "depth of the first and the last colour; 1st to 99th percentile if not given", NULL },
+	    "depth of the first and the last colour; 1st to 99th percentile if not given" },
 	{ 0, "lighting", "WORD", OPT_WORD, AT(lighting), NULL, 0, 0, NULL,
 	    "how much light changes colours; full, or with --bar soft (none in gray)", lightings },
 	{ 0, "nan-colour", "R,G,B", OPT_NUMBERS, AT(nan), NULL, 0, 255, NULL,
-	    "of a surface without a value; black if not given, blue in gray", NULL },
+	    "of a surface without a value; black if not given, blue in gray" },
 	FLAG_ROW(0, "bar", bar, "a colour bar beside the picture"),
 	FLAG_ROW(0, "scale-bar", scale_bar, "a length below the picture"),
 	FLAG_ROW(0, "axes", axes, "axes at the left of the picture and below it"),
 	{ 0, "ambient", "A", OPT_NUMBER, AT(ambient), "0.15", 0, 1, NULL,
-	    "share of light from all sides", NULL },
+	    "share of light from all sides" },
 	{ 0, "diffuse", "D", OPT_NUMBER, AT(diffuse), "0.75", 0, 1, NULL,
-	    "share of diffuse reflection", NULL },
-	{ 0, "specular", "S", OPT_NUMBER, AT(specular), "0.2", 0, 1, NULL, "share of the highlight",
-	    NULL },
+	    "share of diffuse reflection" },
+	{ 0, "specular", "S", OPT_NUMBER, AT(specular), "0.2", 0, 1, NULL,
+	  "share of the highlight" },
 	{ 0, "shininess", "P", OPT_NUMBER, AT(shininess), "20", 1, 1000, NULL,
-	    "power of the highlight", NULL },
+	    "power of the highlight" },
 	{ 'b', "background", "LEVEL", OPT_INTEGER, AT(background), NULL, 0, 255, "grey levels",
 	    "where nothing was measured; 32 if not given, as NaN where light is soft or none" },
 	{ 0, "jump", "STEP", OPT_NUMBER, AT(jump), "0", 0, INFINITY, NULL,
-	    "no surface across a larger step in z; 0: found from slopes and noise", NULL },
+	    "no surface across a larger step in z; 0: found from slopes and noise" },
 	{ 0 },
 };
 

@@ -1,5 +1,3 @@
-#version 450
-#extension GL_GOOGLE_include_directive : require
 #include "gpu/gpu.glsl"
 #include "image/colormap.px.h"
 #include "shade.px.h"
@@ -54,7 +52,7 @@ main()
 	precise vec4 r, g, b;
 	vec4 value = vec4(0), red = value, green = value, blue = value;
 
-	if (gpu_outside4(x, y))
+	if (gpu_outside(x, y))
 		return;
 	if (at.b.normal[0] == SHADE_NONE)
 		find_normals(s, x, y, normal);

@@ -1,5 +1,3 @@
-#version 450
-#extension GL_GOOGLE_include_directive : require
 #include "shade_view.glsl"
 
 /* Before a turned view: no sample is drawn, nothing is counted. step 1: before another colour of the

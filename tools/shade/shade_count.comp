@@ -1,5 +1,3 @@
-#version 450
-#extension GL_GOOGLE_include_directive : require
 #include "shade_surface.glsl"
 
 /* Counts values of some lists by their next bits, of those whose first bits are a rank's

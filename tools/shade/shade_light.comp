@@ -1,5 +1,3 @@
-#version 450
-#extension GL_GOOGLE_include_directive : require
 #include "shade_view.glsl"
 
 /* Lights what is drawn of each pixel: 2 x 2 samples once where all lie in the surface, their

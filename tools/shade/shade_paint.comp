@@ -1,5 +1,3 @@
-#version 450
-#extension GL_GOOGLE_include_directive : require
 #include "image/colormap.px.h"
 #include "shade_view.glsl"
 

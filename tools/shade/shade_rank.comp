@@ -1,5 +1,3 @@
-#version 450
-#extension GL_GOOGLE_include_directive : require
 #include "shade_view.glsl"
 
 /* One workgroup finds the bins that the two ranks of each list are in, and empties all bins. */

@@ -1,5 +1,3 @@
-#version 450
-#extension GL_GOOGLE_include_directive : require
 #include "shade_surface.glsl"
 
 /* step 0: the first point from the middle of the frame on. 1: the ends of turned X and Y. */

@@ -51,7 +51,6 @@ surface_floats(const struct mesh *mesh, const struct frame *in, struct frame **o
 {
 	size_t w = in->head.w, h = in->head.h;
 	bool lacks = w <= TURNED_LANES_MOST;
-	struct frame_head head;
 	struct frame *floats;
 	int status;
 
@@ -63,16 +62,14 @@ surface_floats(const struct mesh *mesh, const struct frame *in, struct frame **o
 		*out = floats;
 		return 0;
 	}
-	head_copy(&head, &floats->head);
-	head.w = w > TURNED_LANES_MOST ? w : TURNED_LANES_MOST + 1;
-	status = frame_new(&head, out);
-	head_free(&head);
+	status = frame_new_sized(&floats->head, w > TURNED_LANES_MOST ? w : TURNED_LANES_MOST + 1,
+	    h, out);
 	for (size_t c = 0; c < in->head.c && status == 0; c++)
 		for (size_t y = 0; y < h; y++) {
 			float *to = frame_floats(*out, c, y);
 
 			memcpy(to, frame_floats(floats, c, y), w * sizeof(*to));
-			for (size_t x = 0; x < head.w; x++)
+			for (size_t x = 0; x < (*out)->head.w; x++)
 				if (x >= w || (c == mesh->point[2] &&
 				    lacks_place(mesh, floats, x, y)))
 					to[x] = NAN;

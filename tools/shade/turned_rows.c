@@ -57,6 +57,18 @@ typedef __mmask16 vm;
 #define PAIRS_HIGH(a, b) \
 	_mm512_castpd_ps(_mm512_unpackhi_pd(_mm512_castps_pd(a), _mm512_castps_pd(b)))
 #define RECORD_OFFSETS { 0, 16, 32, 48, 4, 20, 36, 52, 8, 24, 40, 56, 12, 28, 44, 60 }
+#define in_order(v) _mm512_permutexvar_ps( \
+	_mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15), v)
+/* Lanes of two vectors: those of a have the numbers 0 to 15, those of b 16 to 31. */
+#define LANES_OF(a, b, ...) _mm512_permutex2var_ps(a, _mm512_setr_epi32(__VA_ARGS__), b)
+#define even_samples(a, b) \
+	LANES_OF(a, b, 0, 8, 1, 9, 2, 10, 3, 11, 16, 24, 17, 25, 18, 26, 19, 27)
+#define odd_samples(a, b) \
+	LANES_OF(a, b, 4, 12, 5, 13, 6, 14, 7, 15, 20, 28, 21, 29, 22, 30, 23, 31)
+#define even_lanes(a, b) LANES_OF(a, b, 0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30)
+#define odd_lanes(a, b) LANES_OF(a, b, 1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31)
+#define look_up(table, k) _mm512_permutexvar_ps(k, _mm512_load_ps(table))
+#define store_bytes(p, v) _mm_storeu_si128((__m128i *)(p), _mm512_cvtusepi32_epi8(v))
 
 static inline vm
 same_sign(vf a, vf b, vf c)
@@ -71,52 +83,6 @@ squeeze(vi v, unsigned bits)
 	return _mm512_maskz_compress_epi32((__mmask16)bits, v);
 }
 
-static inline vf
-in_order(vf v)
-{
-	return _mm512_permutexvar_ps(
-	    _mm512_setr_epi32(0, 4, 8, 12, 1, 5, 9, 13, 2, 6, 10, 14, 3, 7, 11, 15), v);
-}
-
-static inline vf
-even_samples(vf a, vf b)
-{
-	return _mm512_permutex2var_ps(
-	    a, _mm512_setr_epi32(0, 8, 1, 9, 2, 10, 3, 11, 16, 24, 17, 25, 18, 26, 19, 27), b);
-}
-
-static inline vf
-odd_samples(vf a, vf b)
-{
-	return _mm512_permutex2var_ps(
-	    a, _mm512_setr_epi32(4, 12, 5, 13, 6, 14, 7, 15, 20, 28, 21, 29, 22, 30, 23, 31), b);
-}
-
-static inline vf
-even_lanes(vf a, vf b)
-{
-	return _mm512_permutex2var_ps(
-	    a, _mm512_setr_epi32(0, 2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30), b);
-}
-
-static inline vf
-odd_lanes(vf a, vf b)
-{
-	return _mm512_permutex2var_ps(
-	    a, _mm512_setr_epi32(1, 3, 5, 7, 9, 11, 13, 15, 17, 19, 21, 23, 25, 27, 29, 31), b);
-}
-
-static inline vf
-look_up(const float *table, vi k)
-{
-	return _mm512_permutexvar_ps(k, _mm512_load_ps(table));
-}
-
-static inline void
-store_bytes(uint8_t *p, vi v)
-{
-	_mm_storeu_si128((__m128i *)p, _mm512_cvtusepi32_epi8(v));
-}
 
 #elif defined(__AVX2__)
 #include <immintrin.h>
@@ -156,6 +122,13 @@ typedef __m256 vm;
 #define PAIRS_HIGH(a, b) \
 	_mm256_castpd_ps(_mm256_unpackhi_pd(_mm256_castps_pd(a), _mm256_castps_pd(b)))
 #define RECORD_OFFSETS { 0, 8, 16, 24, 4, 12, 20, 28 }
+#define in_order(v) _mm256_permutevar8x32_ps(v, _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7))
+#define even_samples(a, b) _mm256_permute2f128_ps(a, b, 0x20)
+#define odd_samples(a, b) _mm256_permute2f128_ps(a, b, 0x31)
+#define FROM_BOTH(a, b, which) _mm256_castpd_ps(_mm256_permute4x64_pd( \
+	_mm256_castps_pd(_mm256_shuffle_ps(a, b, which)), 0xd8))
+#define even_lanes(a, b) FROM_BOTH(a, b, 0x88)
+#define odd_lanes(a, b) FROM_BOTH(a, b, 0xdd)
 
 static inline vm
 same_sign(vf a, vf b, vf c)
@@ -172,39 +145,6 @@ squeeze(vi v, unsigned bits)
 
 	return _mm256_permutevar8x32_epi32(v,
 	    _mm256_cvtepu8_epi32(_mm_cvtsi64_si128((long long)order)));
-}
-
-static inline vf
-in_order(vf v)
-{
-	return _mm256_permutevar8x32_ps(v, _mm256_setr_epi32(0, 4, 1, 5, 2, 6, 3, 7));
-}
-
-static inline vf
-even_samples(vf a, vf b)
-{
-	return _mm256_permute2f128_ps(a, b, 0x20);
-}
-
-static inline vf
-odd_samples(vf a, vf b)
-{
-	return _mm256_permute2f128_ps(a, b, 0x31);
-}
-
-#define FROM_BOTH(a, b, which) _mm256_castpd_ps(_mm256_permute4x64_pd( \
-	_mm256_castps_pd(_mm256_shuffle_ps(a, b, which)), 0xd8))
-
-static inline vf
-even_lanes(vf a, vf b)
-{
-	return FROM_BOTH(a, b, 0x88);
-}
-
-static inline vf
-odd_lanes(vf a, vf b)
-{
-	return FROM_BOTH(a, b, 0xdd);
 }
 
 static inline vf
@@ -273,6 +213,8 @@ LOAD_INT(const void *p)
 #define PAIRS_HIGH(a, b) __builtin_shufflevector(a, b, 2, 3, 6, 7)
 #define RECORD_OFFSETS { 0, 4, 8, 12 }
 #define in_order(v) (v)
+#define even_lanes(a, b) __builtin_shufflevector(a, b, 0, 2, 4, 6)
+#define odd_lanes(a, b) __builtin_shufflevector(a, b, 1, 3, 5, 7)
 #define even_samples(a, b) even_lanes(a, b)
 #define odd_samples(a, b) odd_lanes(a, b)
 
@@ -350,18 +292,6 @@ squeeze(vi v, unsigned bits)
 		n += bits >> i & 1;
 	}
 	return LOAD_INT(some);
-}
-
-static inline vf
-even_lanes(vf a, vf b)
-{
-	return __builtin_shufflevector(a, b, 0, 2, 4, 6);
-}
-
-static inline vf
-odd_lanes(vf a, vf b)
-{
-	return __builtin_shufflevector(a, b, 1, 3, 5, 7);
 }
 
 static inline vf

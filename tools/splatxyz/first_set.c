@@ -7,6 +7,7 @@
 #include <float.h>
 #include <stdio.h>
 
+#include "base/linear.h"
 #include "base/numbers.h"
 #include "optics/number_file.h"
 #include "optics/stereo.h"
@@ -238,18 +239,15 @@ splat_field_choose(struct splat_grid *grid, const struct splat_source *source, s
 static void
 find_center(const double P[12], double center[3])
 {
-	double m[3][3];
-	double det = P[0] * (P[5] * P[10] - P[6] * P[9]) - P[1] * (P[4] * P[10] - P[6] * P[8]) +
-	    P[2] * (P[4] * P[9] - P[5] * P[8]);
+	double m[9], of[4];		/* determinants: with column k exchanged, and without */
 
-	for (size_t k = 0; k < 3; k++) {
-		for (size_t i = 0; i < 3; i++)
-			for (size_t j = 0; j < 3; j++)
-				m[i][j] = j == k ? -P[4 * i + 3] : P[4 * i + j];
-		center[k] = (m[0][0] * (m[1][1] * m[2][2] - m[1][2] * m[2][1]) -
-		    m[0][1] * (m[1][0] * m[2][2] - m[1][2] * m[2][0]) +
-		    m[0][2] * (m[1][0] * m[2][1] - m[1][1] * m[2][0])) / det;
+	for (size_t k = 0; k < 4; k++) {
+		for (size_t i = 0; i < 9; i++)
+			m[i] = i % 3 == k ? -P[i / 3 * 4 + 3] : P[i / 3 * 4 + i % 3];
+		of[k] = matrix3_determinant(m);
 	}
+	for (size_t k = 0; k < 3; k++)
+		center[k] = of[k] / of[3];
 }
 
 /* Up to EYE_POINTS of its points, X Y Z and column and row each; the caller frees them in either

@@ -223,15 +223,6 @@ fill_strips(void *arg, size_t thread)
 	}
 }
 
-static void
-for_all(struct run *run, size_t n, void (*fn)(void *arg, size_t i), void *arg)
-{
-	if (run)
-		run_for(run, n, fn, arg);
-	for (size_t i = 0; i < n && !run; i++)
-		fn(arg, i);
-}
-
 /* Makes room for the points of a set; *rows: of all views. */
 static int
 fit_views(struct splat *splat, size_t threads, const struct splat_source *source, size_t *rows)
@@ -271,10 +262,10 @@ splat_merge(struct splat *splat, struct run *run, const struct splat_source *sou
 
 	if (fit_views(splat, run && run->threads > 1 ? (size_t)run->threads : 1, source, &rows) < 0)
 		return -1;
-	for_all(run, rows, splatxyz_rows()->project, &job);
-	for_all(run, rows, splatxyz_rows()->find_reach, &job);
-	for_all(run, splat->threads, fill_strips, &job);
-	for_all(run, splat->grid.h, splatxyz_rows()->close_holes, &job);
+	run_for(run, rows, splatxyz_rows()->project, &job);
+	run_for(run, rows, splatxyz_rows()->find_reach, &job);
+	run_for(run, splat->threads, fill_strips, &job);
+	run_for(run, splat->grid.h, splatxyz_rows()->close_holes, &job);
 	for (size_t k = 0; k < splat->views; k++) {
 		counts[k] = (struct splat_counts){ 0 };
 		for (size_t y = 0; y < splat->view[k].h; y++) {
@@ -303,24 +294,24 @@ struct parameters {
 
 static const struct opt options[] = {
 	{ 0, "splat", "WxH", OPT_SIZE, AT(size), NULL, 0, 0, NULL,
-	  "columns and rows of the grid, in cells", NULL },
+	  "columns and rows of the grid, in cells" },
 	{ 0, "onto", "WORD", OPT_WORD, AT(onto), NULL, 0, 0, NULL,
 	  "cells of equal size, or the projector's picture", onto_words },
 	{ 0, "calib", "FILE", OPT_FILE, AT(calib), NULL, 0, 0, NULL,
-	  "the projector's calibration", NULL },
+	  "the projector's calibration" },
 	{ 0, "frame", "NAME", OPT_TEXT, AT(frame), NULL, 0, 0, NULL,
-	  "the points' coordinates are those of the calibration's device of that name", NULL },
+	  "the points' coordinates are those of the calibration's device of that name" },
 	VIEWS_OPTIONS(struct parameters, views, poses),
 	{ 0, "pixel", "MM", OPT_NUMBER, AT(pixel_mm), NULL, 1e-9, 1e9, "mm",
-	  "side of a cell of --onto ortho; such that all points fit if not given", NULL },
+	  "side of a cell of --onto ortho; such that all points fit if not given" },
 	{ 0, "center", "X,Y", OPT_NUMBERS, AT(center), NULL, 0, 0, "mm",
-	  "its middle in the projector's frame; that of the points if not given", NULL },
+	  "its middle in the projector's frame; that of the points if not given" },
 	{ 0, "weight", "WORD", OPT_WORD, AT(weight), NULL, 0, 0, NULL,
 	  "of a point: what all views have, the first of these, if not given", weight_words },
 	{ 0, "jump", "MM", OPT_NUMBER, AT(jump), NULL, 1e-9, 1e9, "mm",
-	  "surfaces farther apart are two, and the nearer counts; 10 cells if not given", NULL },
+	  "surfaces farther apart are two, and the nearer counts; 10 cells if not given" },
 	{ 0, "late", "S", OPT_NUMBER, AT(late_s), "0.005", 0, 1e9, "s",
-	  "frames whose times differ by more are not of one set", NULL },
+	  "frames whose times differ by more are not of one set" },
 	/* old spellings go through mergexyz, whose clouds are something else */
 	{ 0, "icp", NULL, OPT_STAGE, .standard = "", .help = "mergexyz" },
 	{ 0, "noise", "K,N", OPT_STAGE, .standard = "", .help = "mergexyz" },
@@ -521,12 +512,9 @@ merge_sources(struct run *run, const struct splat_source *source,
 	struct splat_counts *counts = must_alloc(priv->splat.views, sizeof(*counts));
 	struct frame_head head;
 	struct frame *out;
-	int status;
+	int status = frame_new_if(make_head(priv, &source->frame->head, channels, &head), &head,
+	    &out);
 
-	status = make_head(priv, &source->frame->head, channels, &head);
-	if (status == 0)
-		status = frame_new(&head, &out);
-	head_free(&head);
 	if (status == 0) {
 		status = splat_merge(&priv->splat, run, source, out, counts);
 		if (status == 0)

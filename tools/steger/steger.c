@@ -16,7 +16,6 @@ struct priv {
 	bool automatic;			/* the threshold comes from the first frame */
 	bool thresholds_set;
 	double noise;			/* grey levels; NaN: not measured */
-	struct frame_head out;
 	size_t channel, background;	/* NO_CHANNEL: none */
 	bool colour, chosen;	/* of a picture in colour the channel is to be chosen; it is */
 	size_t choice;		/* 0 to 2 */
@@ -44,18 +43,18 @@ struct parameters {
 #define SIGMA_STANDARD 2.0	/* px */
 static const struct opt options[] = {
 	{ 0, "sigma", "PX", OPT_NUMBER, AT(sigma), NULL, 0, 64, "px",
-	    "standard deviation of the smoothing: that of the line; 2 if not given", NULL },
+	    "standard deviation of the smoothing: that of the line; 2 if not given" },
 	{ 0, "width", "PX", OPT_NUMBER, AT(width), NULL, 0, 220, "px",
-	    "the full width of a line with sharp edges, for --sigma", NULL },
+	    "the full width of a line with sharp edges, for --sigma" },
 	{ 0, "threshold", "T", OPT_TEXT, AT(threshold), "auto", 0, 0, "grey levels per px^2",
-	    "the least response of a line; auto: 9 times what noise gives", NULL },
+	    "the least response of a line; auto: 9 times what noise gives" },
 	{ 0, "low", "T", OPT_NUMBER, AT(low), NULL, 0, 1e9, "grey levels per px^2",
-	    "the least response of a point of a line; as --threshold if not given", NULL },
+	    "the least response of a point of a line; as --threshold if not given" },
 	{ 0, "background", "FILE", OPT_FRAME, AT(background), NULL, 0, 0, NULL,
-	    "the image without laser, or one for each image; it is subtracted", NULL },
+	    "the image without laser, or one for each image; it is subtracted" },
 	FLAG_ROW(0, "dark", dark, "the line is darker than what is beside it"),
 	{ 0, "roi", "X,Y,W,H", OPT_NUMBERS, AT(roi), NULL, 0, 1e9, "px",
-	    "only points of these pixels", NULL },
+	    "only points of these pixels" },
 	FLAG_ROW(0, "keep-border", keep_border,
 	    "also points within 3 sigma of the picture's border, off by up to 0.7 px"),
 	FLAG_ROW(0, "per-row", per_row,
@@ -63,7 +62,7 @@ static const struct opt options[] = {
 	FLAG_ROW(0, "per-column", per_column,
 	    "the strongest point of each column, as an image of one row"),
 	{ 0, "min-length", "N", OPT_INTEGER, AT(min_length), "5", 1, 1e9, NULL,
-	    "lines of fewer points go", NULL },
+	    "lines of fewer points go" },
 	{ 0, "channel", "NAME", OPT_TEXT, AT(channel), NULL, 0, 0, NULL,
 	    "red, green or blue of an image in colour, or the name of a channel; else the best" },
 	FLAG_ROW(0, "asymmetric", asymmetric, "correct for sides of different brightness"),
@@ -247,35 +246,11 @@ put(struct frame *frame, size_t x, size_t y, const struct line_point *p)
 		frame_floats(frame, c, y)[x] = value[c];
 }
 
-static int
-new_frame(const struct frame_head *head, size_t w, size_t h, bool table, size_t points,
-    struct frame **out)
-{
-	struct frame_head own;
-	int status;
-
-	*out = NULL;
-	head_copy(&own, head);
-	own.w = w;
-	own.h = h;
-	if (table)
-		head_set_points(&own, points);
-	status = frame_new(&own, out);
-	head_free(&own);
-	if (status < 0)
-		return -1;
-	for (size_t c = 0; c < POINT_FIELDS; c++)
-		for (size_t y = 0; y < (*out)->head.h; y++)
-			for (size_t x = 0; x < (*out)->head.w; x++)
-				frame_floats(*out, c, y)[x] = NAN;
-	return 0;
-}
-
 /* A table of all points. -1 after fail(). */
 static int
 points_table(const struct line_points *points, const struct frame_head *head, struct frame **out)
 {
-	if (new_frame(head, points->n, 1, true, points->n, out) < 0)
+	if (frame_new_table(head, points->n, out) < 0)
 		return -1;
 	for (size_t i = 0; i < points->n; i++)
 		put(*out, i, 0, &points->v[i]);
@@ -290,8 +265,11 @@ points_per_line(const struct line_points *points, bool columns, const struct lin
 {
 	size_t n = columns ? image->w : image->h;
 
-	if (new_frame(head, columns ? n : 1, columns ? 1 : n, false, 0, out) < 0)
+	if (frame_new_sized(head, columns ? n : 1, columns ? 1 : n, out) < 0)
 		return -1;
+	for (size_t c = 0; c < POINT_FIELDS; c++)
+		for (size_t i = 0; i < n; i++)
+			frame_floats(*out, c, columns ? 0 : i)[columns ? i : 0] = NAN;
 	for (size_t i = 0; i < points->n; i++) {
 		const struct line_point *p = &points->v[i];
 		float at = floorf((columns ? p->u : p->v) + 0.5f);
@@ -660,12 +638,17 @@ tell(struct run *run, const struct line_image *image, const struct line_points *
 
 /* ---- a frame ---- */
 
-static struct line_plane
-plane_of(const struct frame *frame, size_t c)
+/* A channel of the picture and the background. */
+static void
+take_planes(const struct frame *frame, size_t c, size_t background, struct line_image *image)
 {
-	const struct plane *plane = &frame->plane[c];
+	const struct plane *plane = frame->plane;
 
-	return (struct line_plane){ frame_row(frame, c, 0), plane->stride, plane->type };
+	image->image = (struct line_plane){ frame_row(frame, c, 0), plane[c].stride,
+		plane[c].type };
+	if (background != NO_CHANNEL)
+		image->background = (struct line_plane){ frame_row(frame, background, 0),
+			plane[background].stride, plane[background].type };
 }
 
 /* Thresholds by the image's noise, or as the options have them; the finder takes them. */
@@ -749,9 +732,7 @@ choose_channel(struct run *run, const struct frame *in, struct line_image *image
 	for (size_t c = 0; c < 3; c++) {
 		if (background_of(run, &in->head, c, &priv->background) < 0)
 			return -1;
-		image->image = plane_of(in, c);
-		if (priv->background != NO_CHANNEL)
-			image->background = plane_of(in, priv->background);
+		take_planes(in, c, priv->background, image);
 		if (look_at_channel(run, image, &of[c]) < 0)
 			return -1;
 		usable = of[c].points && !of[c].paired;
@@ -780,15 +761,14 @@ find(struct run *run, struct frame *in, struct frame **out)
 	const struct parameters *parameters = run->parameters;
 	struct priv *priv = run->priv;
 	struct line_image image = { .w = in->head.w, .h = in->head.h, .dark = parameters->dark };
+	struct frame_head *head = run_output(run);
 	struct line_points points;
 	double strongest;
 	bool made;
 
 	if (priv->colour && !priv->chosen && choose_channel(run, in, &image) < 0)
 		return -1;
-	image.image = plane_of(in, priv->channel);
-	if (priv->background != NO_CHANNEL)
-		image.background = plane_of(in, priv->background);
+	take_planes(in, priv->channel, priv->background, &image);
 	if (!priv->thresholds_set && set_thresholds(run, &image) < 0)
 		return -1;
 	if (run->verbose && priv->automatic && !priv->thresholds_set)
@@ -813,10 +793,10 @@ find(struct run *run, struct frame *in, struct frame **out)
 		priv->at_border = fmax(priv->at_border, line_strongest(priv->finder, run, &image));
 		priv->finder->filter.options.border = parameters->keep_border;
 	}
-	steger_set_keys(&priv->out.meta, &priv->line, &image, priv->noise);
+	steger_set_keys(&head->meta, &priv->line, &image, priv->noise);
 	if (parameters->per_row || parameters->per_column)
-		return points_per_line(&points, parameters->per_column, &image, &priv->out, out);
-	return points_table(&points, &priv->out, out);
+		return points_per_line(&points, parameters->per_column, &image, head, out);
+	return points_table(&points, head, out);
 }
 
 static int
@@ -903,13 +883,10 @@ plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 		return fail("--roi", "%zu,%zu,%zu,%zu is not within the image of %zux%zu", roi[0],
 		    roi[1], roi[2], roi[3], in->w, in->h);
 	line_finder_set_region(priv->finder, in->w, in->h);
-	head_free(&priv->out);
 	out->spacing[0] = out->spacing[1] = NAN;
 	out->unit[0] = '\0';
 	out->type = SAMPLE_FLOAT;
-	head_set_channels(out, "u v nu nv response width line");
-	head_copy(&priv->out, out);
-	return 0;
+	return head_set_channels(out, "u v nu nv response width line");
 }
 
 static void
@@ -918,7 +895,6 @@ release(struct run *run)
 	struct priv *priv = run->priv;
 
 	line_finder_free(priv->finder);
-	head_free(&priv->out);
 }
 
 static const struct check *const checks[] = { &check_line_images, &check_line_background,

@@ -11,13 +11,6 @@ steger_clamped(int i, uint n)
 	return uint(clamp(i, 0, int(n) - 1));
 }
 
-/* The row that a workgroup shares. */
-uint
-group_y()
-{
-	return gpu.y0 + gl_WorkGroupID.y;
-}
-
 /* Words of the tile's rows of the output. */
 uint64_t
 steger_list()

@@ -1,4 +1,3 @@
-#version 450
 #include "steger.glsl"
 
 /* The image less its background, smoothed and derived down its columns. */
@@ -30,7 +29,7 @@ main()
 	gpu_floats weight = gpu_floats(gpu_constant(STEGER_KERNELS));
 	uint radius = at.b.radius;
 
-	if (gpu_outside4(x, y))
+	if (gpu_outside(x, y))
 		return;
 	precise vec4 v = difference4(at, x, int(y));
 	precise vec4 smoothed = v * weight.at[0], second = v * weight.at[2u * (radius + 1u)];

@@ -1,11 +1,10 @@
-#version 450
 #include "steger.glsl"
 
 /* A workgroup per row brings its candidates to their places in the tile's list. */
 void
 main()
 {
-	uint y = group_y(), n = uint(gpu_scratch(STEGER_COUNT, 0u, y));
+	uint y = gpu_group_y(), n = uint(gpu_scratch(STEGER_COUNT, 0u, y));
 	uint first = floatBitsToUint(gpu_scratch(STEGER_COUNT, 1u, y)), room = steger_room();
 	gpu_words list = gpu_words(steger_list());
 

@@ -1,4 +1,3 @@
-#version 450
 #include "steger.glsl"
 
 /* One workgroup: how many candidates the rows above each row have, and the tile has. Whole numbers

@@ -1,4 +1,3 @@
-#version 450
 #extension GL_EXT_control_flow_attributes : require
 #include "steger.glsl"
 

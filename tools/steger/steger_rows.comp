@@ -1,4 +1,3 @@
-#version 450
 #include "steger.glsl"
 #include "feature/line.px.h"
 
@@ -59,7 +58,7 @@ in_region(block_at at, uint x, uint y)
 void
 main()
 {
-	uint id = gl_LocalInvocationID.x, y = group_y(), n = 0u;
+	uint id = gl_LocalInvocationID.x, y = gpu_group_y(), n = 0u;
 	block_at at = block_at(gpu.block);
 
 	for (uint from = 0u; from < gpu.w; from += STEGER_GROUP) {

@@ -131,7 +131,6 @@ channels_keep(const struct frame *in, size_t own, struct frame **kept)
 static int
 channels_begin(const struct frame *kept, double white, struct frame **colours, struct frame **out)
 {
-	static const char *const names[] = { "r", "g", "b" };
 	size_t c = kept->head.c;
 	struct frame_head head;
 	int status;
@@ -139,11 +138,8 @@ channels_begin(const struct frame *kept, double white, struct frame **colours, s
 	if (frame_new_named(kept->head.w, kept->head.h, 3, SAMPLE_FLOAT, NULL, colours) < 0)
 		return -1;
 	head_copy(&head, &kept->head);
-	status = head_set_count(&head, c + 3);
-	for (size_t k = 0; k < 3 && status == 0; k++)
-		snprintf(head.channel[c + k], CHANNEL_NAME_SIZE, "%s", names[k]);
-	if (status == 0)
-		meta_set_number(&head.meta, "max_value", white);
+	status = head_add_channels(&head, "r g b");
+	meta_set_number(&head.meta, "max_value", white);
 	if (status == 0)
 		status = frame_new_empty(&head, out);
 	head_free(&head);
@@ -193,14 +189,16 @@ picture_plan(struct picture *picture, const struct frame_head *head, size_t own)
 static int
 begin_surface(const struct frame *table, struct frame **surface)
 {
-	static const char *const names[] = { "x", "y", "z" };
-	int status = frame_new_named(table->head.w, 1, 6, SAMPLE_FLOAT, "x y z nx ny nz", surface);
+	size_t xyz[3];
 
-	for (size_t k = 0; k < 6 && status == 0; k++)
+	if (frame_new_named(table->head.w, 1, 6, SAMPLE_FLOAT, "x y z nx ny nz", surface) < 0)
+		return -1;
+	head_xyz(&table->head, xyz);
+	for (size_t k = 0; k < 6; k++)
 		for (size_t x = 0; x < table->head.w; x++)
-			frame_floats(*surface, k, 0)[x] = k < 3 ? frame_floats(table,
-			    head_channel(&table->head, names[k]), 0)[x] : NAN;
-	return status;
+			frame_floats(*surface, k, 0)[x] =
+			    k < 3 ? frame_floats(table, xyz[k], 0)[x] : NAN;
+	return 0;
 }
 
 /* Draws the discs of all points into the depth buffer. */
@@ -474,21 +472,21 @@ struct priv {
 
 static const struct opt options[] = {
 	{ 0, "calib", "FILE", OPT_FILE, AT(calib), NULL, 0, 0, NULL,
-	  "the camera that took the picture, in the world of the points", NULL },
+	  "the camera that took the picture, in the world of the points" },
 	{ 0, "camera", "NAME", OPT_TEXT, AT(camera), NULL, 0, 0, NULL,
-	  "devices.NAME of a calibration of several, left or right of a pair", NULL },
+	  "devices.NAME of a calibration of several, left or right of a pair" },
 	{ 0, "image", "FILE", OPT_PICTURE, AT(image), NULL, 0, 0, NULL,
-	  "its picture: one for all frames, or as many as the input has", NULL },
+	  "its picture: one for all frames, or as many as the input has" },
 	FLAG_ROW(0, "supersample", supersample,
 	    "the mean over each point's piece of the surface, not the colour at its middle"),
 	{ 0, "jump", "Z", OPT_NUMBER, AT(jump), "0", 0, INFINITY, NULL,
 	  "surfaces farther apart are two, and the nearer one hides; 0: found from the points" },
 	{ 0, "grazing", "DEG", OPT_ANGLE, AT(grazing), "80", 1, 90, NULL,
-	  "no colour where the camera looks on at a larger angle to the normal", NULL },
+	  "no colour where the camera looks on at a larger angle to the normal" },
 	{ 0, "max-value", "LEVEL", OPT_NUMBER, AT(max_value), NULL, 1e-30, 1e30, NULL,
-	  "the picture's white; by its key or its type if not given", NULL },
+	  "the picture's white; by its key or its type if not given" },
 	{ 0, "origin", "X,Y", OPT_NUMBERS, AT(origin), NULL, -1e6, 1e6, "px",
-	  "first pixel of a picture that was cut out, on the calibrated sensor", NULL },
+	  "first pixel of a picture that was cut out, on the calibrated sensor" },
 	{ 0 },
 };
 
@@ -618,9 +616,7 @@ colour(struct run *run, const struct frame *kept, const struct picture *picture,
 
 	view.camera = &camera;
 	status = draw(run, kept, &view, &camera, &visible, &surface);
-	for (size_t k = 0; k < 3; k++)
-		colouring.normal[k] = head_channel(surface ? &surface->head : &kept->head,
-		    (const char *[]){ "nx", "ny", "nz" }[k]);
+	head_three(surface ? &surface->head : &kept->head, "n", "xyz", colouring.normal);
 	if (status == 0) {
 		colouring.counts = must_alloc(colouring_parts(&colouring),
 		    sizeof(*colouring.counts));

@@ -5,12 +5,6 @@
 
 layout(buffer_reference, std430) readonly buffer block_at { undither3_fit b; };
 
-bool
-outside(uint x, uint y)
-{
-	return x >= gpu.w || y >= gpu.y1;
-}
-
 /* The column or row so far off, but none outside of the planes: what is there counts nowhere. */
 uint
 column(uint x, int by)

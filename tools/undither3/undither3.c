@@ -29,11 +29,11 @@ static const struct opt options[] = {
 	{ 0, "filter", "WORD", OPT_WORD, AT(filter), "fit", 0, 0, NULL,
 	    "fit the phase along the fringes, or the papers' 7x7 Gaussian", filters },
 	{ 0, "sigma", "PX", OPT_NUMBER, AT(sigma_px), NULL, 0.5, 8, "px",
-	    "size of the kernel of fit", NULL },
+	    "size of the kernel of fit" },
 	FLAG_ROW(0, "keep", keep,
 	    "keep all pixels, and add a channel: how certain each one's fringe order is"),
 	{ 0, "certainty", "C", OPT_NUMBER, AT(certainty), NULL, 0, 1, NULL,
-	    "drop pixels that are less certain", NULL },
+	    "drop pixels that are less certain" },
 	{ 0, "pack", "WORD", OPT_WORD, AT(pack), NULL, 0, 0, NULL, "how the bits are packed",
 	    dither_packs },
 	{ 'm', "method", "WORD", OPT_WORD, AT(method), NULL, 0, 0, NULL,
@@ -106,7 +106,7 @@ whole_frame(struct run *run, struct frame *in)
 	struct frame *out = NULL;
 	int status = -1;
 
-	if (survey(run, in) == 0 && frame_new(&priv->out, &out) == 0)
+	if (survey(run, in) == 0 && frame_new(run_output(run), &out) == 0)
 		status = fit(run, in, out);
 	if (status == 0)
 		undither3_rows()->texture(priv, in, out, 0, priv->h);
@@ -254,17 +254,7 @@ plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 		return -1;
 	if (fits)
 		holo_write(&priv->holo, &out->meta);
-	head_free(&priv->out);
-	head_copy(&priv->out, out);
 	return 0;
-}
-
-static void
-end(struct run *run)
-{
-	struct priv *priv = run->priv;
-
-	head_free(&priv->out);
 }
 
 const struct stage stage_undither3 = {
@@ -278,5 +268,4 @@ const struct stage stage_undither3 = {
 	.second_example = { "undither3", "three", "fitted", "undither3-fit" },
 	.init = init,
 	.plan = plan,
-	.release = end,
 };

@@ -1,4 +1,3 @@
-#version 450
 #include "gpu/gpu.glsl"
 #include "undither3.px.h"
 #include "undither3.block.h"
@@ -13,7 +12,7 @@ main()
 	block_at at = block_at(gpu.block);
 	vec4 v[1 + 2 * UNDITHER3_REACH], level;
 
-	if (gpu_outside4(x, y))
+	if (gpu_outside(x, y))
 		return;
 	for (uint plane = 0; plane < at.b.planes; plane++) {
 		for (uint k = 0; k < 1 + 2 * UNDITHER3_REACH; k++) {

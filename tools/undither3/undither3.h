@@ -38,7 +38,6 @@ struct priv {
 	bool ordered;			/* thresholds are known */
 	bool checked;			/* and the stair is so slow that its bits give orders */
 	struct bits_code bits;
-	struct frame_head out;
 	size_t w, h;			/* of the output */
 };
 

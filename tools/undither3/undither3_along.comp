@@ -1,4 +1,3 @@
-#version 450
 #include "gpu/gpu.glsl"
 #include "undither3.px.h"
 #include "undither3.block.h"
@@ -24,7 +23,7 @@ main()
 	float v[4 + 2 * UNDITHER3_REACH];
 	vec4 sum;
 
-	if (gpu_outside4(x, y))
+	if (gpu_outside(x, y))
 		return;
 	for (uint plane = 0; plane < at.b.planes; plane++) {
 		for (uint k = 0; k < 4 + 2 * UNDITHER3_REACH; k++)

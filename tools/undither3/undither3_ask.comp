@@ -1,4 +1,3 @@
-#version 450
 #include "fit.glsl"
 
 /* ask_row() and slope_row(): what a pixel's own bits ask of it, and slopes. */
@@ -9,7 +8,7 @@ main()
 	block_at at = block_at(gpu.block);
 	float turns;
 
-	if (outside(x, y))
+	if (gpu_outside(x, y))
 		return;
 	if (gpu_scratch(FIT_INSIDE, x, y) == 0.0f) {
 		gpu_scratch_put(FIT_ABOVE, x, y, 0.0f);

@@ -1,4 +1,3 @@
-#version 450
 #include "fit.glsl"
 
 /* Frequencies; and the rest and order of each pixel by itself. */
@@ -10,7 +9,7 @@ main()
 	float rest, turn[4];
 	PX_F per_height = px_divide(1.0f, at.b.height);
 
-	if (outside(x, y))
+	if (gpu_outside(x, y))
 		return;
 	for (uint i = 0; i < 4; i++)
 		turn[i] = smooth_down(at, FIT_SPARE + i, x, y);

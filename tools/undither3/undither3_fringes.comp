@@ -1,4 +1,3 @@
-#version 450
 #include "fit.glsl"
 
 /* Phasors of the bits, averaged along the row. */
@@ -9,7 +8,7 @@ main()
 	block_at at = block_at(gpu.block);
 	float v[7];
 
-	if (outside(x, y))
+	if (gpu_outside(x, y))
 		return;
 	for (uint c = 0; c < 2; c++) {
 		for (int k = -FIT_SMOOTH; k <= FIT_SMOOTH; k++) {

@@ -1,4 +1,3 @@
-#version 450
 #include "fit.glsl"
 
 /* take_mended(): what mending leaves is trusted. */
@@ -9,7 +8,7 @@ main()
 	float turns, mended;
 	bool inside, dropped;
 
-	if (outside(x, y))
+	if (gpu_outside(x, y))
 		return;
 	inside = gpu_scratch(FIT_INSIDE, x, y) > 0.0f;
 	turns = mended = gpu_scratch(FIT_TURNS, x, y);

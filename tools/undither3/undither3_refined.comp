@@ -1,4 +1,3 @@
-#version 450
 #include "fit.glsl"
 
 /* take_refined(): what the steps have computed, where it is to be trusted. */
@@ -8,7 +7,7 @@ main()
 	uint x = gl_GlobalInvocationID.x, y = gpu_y();
 	float last, turns;
 
-	if (outside(x, y) || gpu_scratch(FIT_INSIDE, x, y) == 0.0f)
+	if (gpu_outside(x, y) || gpu_scratch(FIT_INSIDE, x, y) == 0.0f)
 		return;
 	last = gpu_scratch(FIT_LAST, x, y);
 	turns = gpu_scratch(FIT_TURNS, x, y);

@@ -1,4 +1,3 @@
-#version 450
 #include "fit.glsl"
 
 /* The largest (or smallest) of the samples so near along a row or column; at last nothing beyond the
@@ -19,7 +18,7 @@ main()
 	float most;
 	bool beyond;
 
-	if (outside(x, y))
+	if (gpu_outside(x, y))
 		return;
 	most = value(at, x, y);
 	for (int k = -FIT_CLOSE; k <= FIT_CLOSE; k++) {

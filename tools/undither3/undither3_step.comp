@@ -1,4 +1,3 @@
-#version 450
 #include "fit.glsl"
 
 /* step_row(): a step down. */
@@ -28,7 +27,7 @@ main()
 	bits_bounds bounds;
 	float here, last, bent;
 
-	if (outside(x, y))
+	if (gpu_outside(x, y))
 		return;
 	if (gpu_scratch(FIT_INSIDE, x, y) == 0.0f) {
 		gpu_scratch_put(at.b.to, x, y, UNDITHER3_FAR);

@@ -1,4 +1,3 @@
-#version 450
 #include "fit.glsl"
 
 /* The turn between the phasors one pixel before and behind, in a row (cosine, sine) and in a column,
@@ -10,7 +9,7 @@ main()
 	block_at at = block_at(gpu.block);
 	float v[4][7];
 
-	if (outside(x, y))
+	if (gpu_outside(x, y))
 		return;
 	for (int k = -FIT_SMOOTH; k <= FIT_SMOOTH; k++)
 		for (int down = 0; down < 2; down++) {

@@ -1,4 +1,3 @@
-#version 450
 #include "fit.glsl"
 
 /* vote(): the pixels around vote. */
@@ -39,7 +38,7 @@ main()
 	bool sure;
 	votes v;
 
-	if (outside(x, y) || gpu_scratch(FIT_INSIDE, x, y) == 0.0f)
+	if (gpu_outside(x, y) || gpu_scratch(FIT_INSIDE, x, y) == 0.0f)
 		return;
 	here = gpu_scratch(FIT_SURFACE, x, y);
 	right = gpu_scratch(FIT_RIGHT, x, y);

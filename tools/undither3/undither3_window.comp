@@ -1,4 +1,3 @@
-#version 450
 #include "fit.glsl"
 
 /* window_sum(): the average around a pixel, along the carrier that it has there. */
@@ -39,7 +38,7 @@ main()
 	undither3_found found;
 	carrier along, across;
 
-	if (outside(x, y))
+	if (gpu_outside(x, y))
 		return;
 	inside = gpu_scratch(FIT_INSIDE, x, y);
 	if (inside == 0.0f) {

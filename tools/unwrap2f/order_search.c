@@ -198,14 +198,6 @@ gap_square(const struct order_search *search, double orders)
 	return fmax(square - shift * shift * search->norm, 0);
 }
 
-static int
-compare_gaps(const void *a, const void *b)
-{
-	const struct order_gap *left = a, *right = b;
-
-	return (left->distance > right->distance) - (left->distance < right->distance);
-}
-
 static float
 sure_cost(double distance)
 {
@@ -238,7 +230,7 @@ measure_gaps(double period_px, double field_px, struct order_search *search)
 			    orders * period_px, field_px);
 		inner = fmin(inner, sqrt(square));
 	}
-	qsort(search->gap, search->gaps, sizeof(*search->gap), compare_gaps);
+	qsort(search->gap, search->gaps, sizeof(*search->gap), numbers_compare);
 	search->distance = (float)inner;
 	search->sure = sure_cost(least);
 	search->inner_sure = sure_cost(inner);

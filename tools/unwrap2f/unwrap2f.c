@@ -108,7 +108,7 @@ spatial_survey(struct run *run, const struct frame *in)
 		job.components = &components;
 		run_for(run, in->head.h, unwrap2f_rows()->spatial_place, &job);
 		steps->coarse = spatial->found;
-		status = meta_setf(run_output_meta(run), "components", "%zu",
+		status = meta_setf(&run_output(run)->meta, "components", "%zu",
 		    count_kept(&components));
 	}
 	components_free(&components);
@@ -383,19 +383,19 @@ static const struct opt options[] = {
 	{ 'm', "method", "WORD", OPT_WORD, AT(method), "auto", 0, 0, NULL,
 	    "how to find the fringe order", methods },
 	{ 'p', "period", "PX,...", OPT_NUMBERS, AT(head.period_px), NULL, 1e-3, 1e6, "projector px",
-	    "period of every phase", NULL },
+	    "period of every phase" },
 	{ 0, "count", "N,...", OPT_NUMBERS, AT(head.count), NULL, 1e-3, 1e6, "fringes",
-	    "instead of the periods: fringes over the field, of every phase", NULL },
+	    "instead of the periods: fringes over the field, of every phase" },
 	{ 0, "field", "PX", OPT_NUMBER, AT(head.field_px), NULL, 1, 1e6, "projector px",
-	    "width of the field along the axis", NULL },
+	    "width of the field along the axis" },
 	{ 'a', "axis", "WORD", OPT_WORD, AT(head.axis), "auto", 0, 0, NULL,
 	    "phases to use; auto: those with the first one's axis", axes },
 	{ 'u', "unwrap", "K", OPT_INTEGER, AT(head.unwrap), NULL, 1, 1000, NULL,
-	    "unwrap phase K; if not given, the one of the shortest period", NULL },
+	    "unwrap phase K; if not given, the one of the shortest period" },
 	{ 0, "gray-cell", "WORD", OPT_WORD, AT(head.gray_cell), NULL, 0, 0, NULL,
 	    "what the Gray code counts", cells },
 	{ 0, "gray-of", "K", OPT_INTEGER, AT(head.gray_of), NULL, 1, 1000, NULL,
-	    "the Gray code belongs to phase K; if not given, to the one of its period", NULL },
+	    "the Gray code belongs to phase K; if not given, to the one of its period" },
 	{ 0, "gray-offset", "DEG", OPT_ANGLE, AT(gray_offset), NULL, -360, 360, "degrees",
 	    "edges of the Gray code lie at minus this phase; half a projector px if not given" },
 	{ 'l', "line", "PX,DEG", OPT_NUMBERS, AT(line), NULL, 0, 0, NULL,
@@ -404,14 +404,14 @@ static const struct opt options[] = {
 	    "print --line from captures of a plane at the near and at the far end"),
 	FLAG_ROW(0, "fuse", fuse, "the weighted mean of all phases, each with its own order"),
 	{ 0, "sigma", "RAD,...", OPT_NUMBERS, AT(sigma), NULL, 1e-9, 1e9, "rad",
-	    "scatter of every phase, for --fuse; only their ratios count", NULL },
+	    "scatter of every phase, for --fuse; only their ratios count" },
 	FLAG_ROW(0, "all", all, "every phase, each with its own order: absphase1, absphase2, ..."),
 	{ 0, "coarse", "WORD", OPT_WORD, AT(coarse), "field", 0, 0, NULL,
 	    "the coarsest phase spans the field, or is unwrapped from neighbour to neighbour",
 	    coarse },
 	ABSOLUTE_OPTIONS(AT(absolute)),
 	{ 'r', "max-residual", "TURNS", OPT_NUMBER, AT(max_residual), "0.5", 0, 0.5, "periods",
-	    "larger residuals make a pixel invalid", NULL },
+	    "larger residuals make a pixel invalid" },
 	{ 0 },
 };
 
@@ -688,17 +688,7 @@ plan_cells(struct run *run, const struct frame_head *in, const struct temporal *
 	run->halo = cells->edge != NO_CHANNEL && cells->along_y ? UNWRAP2F_REACH : 0;
 	run_check_facts(run)->orders = NULL;
 	unwrap->made = 2;
-	return temporal_output(temporal, false, "sigma", in, out, &unwrap->source_channel);
-}
-
-/* The channels that only pass. */
-static void
-pass_channels(struct run *run, const struct frame_head *out)
-{
-	const struct unwrap2f *unwrap = run->priv;
-
-	for (size_t c = unwrap->made; c < out->c; c++)
-		run_pass(run, c, unwrap->source_channel[c]);
+	return temporal_output(run, temporal, false, "sigma", in, out);
 }
 
 static int
@@ -708,20 +698,14 @@ plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 	struct unwrap2f *unwrap = run->priv;
 	struct temporal temporal, ordered;
 
-	free(unwrap->source_channel);
-	unwrap->source_channel = NULL;
 	unwrap->method = (enum unwrap2f_method)parameters->method;
 	unwrap->max_residual = (float)parameters->max_residual;
 	if (temporal_read(in, &parameters->head, &temporal) < 0)
 		return -1;
 	unwrap->cells.on = false;
 	run->halo = 0;
-	if (temporal.phases == 0) {
-		if (plan_cells(run, in, &temporal, out) < 0)
-			return -1;
-		pass_channels(run, out);
-		return 0;
-	}
+	if (temporal.phases == 0)
+		return plan_cells(run, in, &temporal, out);
 	if (unwrap->method == METHOD_GRAY && temporal.index == NO_CHANNEL)
 		return run_channel(run, in, "index", &temporal.index);
 	if (unwrap->method == METHOD_AUTO && temporal.index != NO_CHANNEL &&
@@ -743,14 +727,11 @@ plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 		note(NULL, "nothing in these phases tells whether they are mirrored (phasewrap "
 		    "--sign): a Gray code would, or phase2depth --calib");
 	unwrap->noted = true;
-	if (temporal_output(&temporal, parameters->all, plan_more_channels(&temporal, unwrap), in,
-	    out, &unwrap->source_channel) < 0)
+	if (temporal_output(run, &temporal, parameters->all,
+	    plan_more_channels(&temporal, unwrap), in, out) < 0)
 		return -1;
-	if (unwrap->spatial.on && spatial_plan(run, &parameters->absolute, in, &temporal,
-	    &unwrap->steps, out, &unwrap->spatial) < 0)
-		return -1;
-	pass_channels(run, out);
-	return 0;
+	return unwrap->spatial.on ? spatial_plan(run, &parameters->absolute, in, &temporal,
+	    &unwrap->steps, out, &unwrap->spatial) : 0;
 }
 
 static void
@@ -758,7 +739,6 @@ end(struct run *run)
 {
 	struct unwrap2f *unwrap = run->priv;
 
-	free(unwrap->source_channel);
 	order_search_free(&unwrap->search);
 	free(unwrap->line.plane);
 	frame_free(unwrap->spatial.found);

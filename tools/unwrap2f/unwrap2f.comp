@@ -1,4 +1,3 @@
-#version 450
 #include "gpu/gpu.glsl"
 #include "unwrap2f.px.h"
 #include "unwrap2f.block.h"
@@ -210,7 +209,7 @@ main()
 	vec4 result;
 	state s;
 
-	if (gpu_outside4(x, y))
+	if (gpu_outside(x, y))
 		return;
 	s.bad = bvec4(false);
 	if (at.b.steps > 0u)

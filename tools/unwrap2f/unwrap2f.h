@@ -48,8 +48,8 @@ size_t temporal_shortest(const struct temporal *);
 size_t temporal_from_base(size_t base, size_t i);
 int temporal_first_px(const struct temporal *, const struct frame_head *, double *first_px,
     double *bin);
-int temporal_output(const struct temporal *, bool all, const char *more,
-    const struct frame_head *in, struct frame_head *out, size_t **source_channel);
+int temporal_output(struct run *, const struct temporal *, bool all, const char *more,
+    const struct frame_head *in, struct frame_head *out);
 
 /* A signal of the sequence, ready for pixels. */
 struct unwrap_step {
@@ -135,7 +135,7 @@ struct order_table {
 
 /* The line that is so many orders further lies at this distance. */
 struct order_gap {
-	float distance;			/* turns */
+	float distance;			/* turns; first, to sort by it */
 	float orders;
 };
 
@@ -249,8 +249,7 @@ struct unwrap2f {
 	float max_residual;
 	bool noted;			/* what cannot be checked was told: -v, --fuse */
 	struct fringe_orders told;	/* to the checks */
-	size_t made;			/* computed channels; copied ones follow */
-	size_t *source_channel;		/* the input channel of output channel c */
+	size_t made;			/* computed channels; those that pass follow */
 	struct fringe_line line;
 };
 

@@ -1,4 +1,3 @@
-#version 450
 #include "gpu/gpu.glsl"
 #include "unwrap2f.px.h"
 #include "unwrap2f.block.h"
@@ -58,7 +57,7 @@ main()
 	block_at at = block_at(gpu.block);
 	float place = 0.5f, sigma = UNWRAP2F_CELL_SIGMA, index, absolute;
 
-	if (x >= gpu.w || y >= gpu.y1)
+	if (gpu_outside(x, y))
 		return;
 	index = gpu_in(at.b.index, x, y);
 	if (at.b.edges != 0 && !px_isnan(index)) {

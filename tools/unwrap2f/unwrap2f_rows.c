@@ -1303,8 +1303,6 @@ unwrap2f_compute(const struct run *run, const struct frame *in, struct frame *ou
 		if (unwrap->spatial.on)
 			label_row(&unwrap->spatial, frame_floats(out, 0, y), y, in->head.w,
 			    frame_floats(out, unwrap->made - 1, y));
-		for (size_t c = unwrap->made; c < out->head.c; c++)
-			frame_pass(in, unwrap->source_channel[c], out, c, y);
 	}
 }
 

@@ -1,4 +1,3 @@
-#version 450
 #include "gpu/gpu.glsl"
 #include "unwrap2f.px.h"
 #include "unwrap2f.block.h"
@@ -52,7 +51,7 @@ main()
 	block_at at = block_at(gpu.block);
 	vec4 absolute, sigma, wrong;
 
-	if (gpu_outside4(x, y))
+	if (gpu_outside(x, y))
 		return;
 	absolute = gpu_fours(gpu_row(gpu.outputs, y)).at[x >> 2];
 	for (uint i = 0; i < 4; i++) {

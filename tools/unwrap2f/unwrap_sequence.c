@@ -300,12 +300,11 @@ is_replaced(const struct temporal *temporal, bool all, const struct frame_head *
 /*
  * The output of unwrapping: channels absphase, residual (of phases), with `all` one absphase of
  * every phase, the words of `more`, and all input channels that are not a phase, index or sigma,
- * nor one of those; period_px and axis of the unwrapped phase. *source_channel: the input channel
- * of every copied output channel; a new list. -1 after fail().
+ * nor one of those; period_px and axis of the unwrapped phase. -1 after fail().
  */
 int
-temporal_output(const struct temporal *temporal, bool all, const char *more,
-    const struct frame_head *in, struct frame_head *out, size_t **source_channel)
+temporal_output(struct run *run, const struct temporal *temporal, bool all, const char *more,
+    const struct frame_head *in, struct frame_head *out)
 {
 	static const char *const consumed[] = { "phase", "index", "edge", "edge_sigma", NULL };
 	const char axis[2] = { temporal->axis };
@@ -313,9 +312,8 @@ temporal_output(const struct temporal *temporal, bool all, const char *more,
 	size_t n = temporal->phases ? 2 : 1, made = n + (all ? temporal->phases : 0), own = out->c;
 	double period_px = temporal->phases ? temporal->period_px[temporal->target] :
 	    temporal->cell_px;
-	size_t channels = own + made + meta_words(more);
-	size_t *list = must_alloc(channels, sizeof(*list));
-	char (*names)[CHANNEL_NAME_SIZE] = must_alloc(channels, sizeof(*names));
+	char (*names)[CHANNEL_NAME_SIZE] = must_alloc(own + made + meta_words(more),
+	    sizeof(*names));
 	bool labels = false;
 
 	strcpy(names[0], "absphase");
@@ -332,12 +330,11 @@ temporal_output(const struct temporal *temporal, bool all, const char *more,
 		    !is_replaced(temporal, all, in, c) &&
 		    !(labels && !strcmp(in->channel[c], "label"))) {
 			memcpy(names[n], in->channel[c], sizeof(*names));
-			list[n++] = c;
+			run_pass(run, n++, c);
 		}
 	free(out->channel);
 	out->channel = names;
 	out->c = n;
-	*source_channel = list;
 	meta_remove(&out->meta, "gray_cell");
 	meta_remove(&out->meta, "gray_planes");
 	meta_remove(&out->meta, "gray_period_px");
@@ -380,8 +377,8 @@ temporal_first_px(const struct temporal *temporal, const struct frame_head *head
  */
 
 struct unwrap_signal {
+	double period_px;		/* first, to sort by it */
 	int weight[UNWRAP_PHASES_MOST];	/* of every phase */
-	double period_px;
 };
 
 struct unwrap_sequence {
@@ -408,14 +405,6 @@ struct graph {
 	double cost[SIGNALS_MOST];	/* of the best way from here down to the target */
 	size_t next[SIGNALS_MOST];	/* the next signal on it */
 };
-
-static int
-compare_periods(const void *a, const void *b)
-{
-	const struct unwrap_signal *left = a, *right = b;
-
-	return (left->period_px > right->period_px) - (left->period_px < right->period_px);
-}
 
 /* Shorter minus longer; false where the two are equal but for rounding. */
 static bool
@@ -452,7 +441,7 @@ add_beats(struct graph *graph)
 	size_t n = graph->phases, beats;
 
 	memcpy(level, graph->signal, n * sizeof(*level));
-	qsort(level, n, sizeof(*level), compare_periods);
+	qsort(level, n, sizeof(*level), numbers_compare_doubles);
 	for (size_t i = 0; i < n; i++)
 		for (size_t k = i + 1; k < n; k++)
 			if (beat(&level[i], &level[k], &found))
@@ -464,7 +453,7 @@ add_beats(struct graph *graph)
 				add(graph, &found);
 				level[beats++] = found;
 			}
-		qsort(level, beats, sizeof(*level), compare_periods);
+		qsort(level, beats, sizeof(*level), numbers_compare_doubles);
 	}
 }
 

@@ -159,9 +159,9 @@ quality_find(struct run *run, struct quality *quality, const struct phase_plane 
  * components and cuts. rad: of a unit of the phase. */
 static void
 unwrapped_write(struct run *run, const struct components *components, const struct frame *in,
-    double rad, const struct passthrough *passing, struct frame *out)
+    double rad, struct frame *out)
 {
-	struct output output = { passing, components, in, out, rad, 0 };
+	struct output output = { run, components, in, out, rad, 0 };
 	size_t cuts, kept = 0, pixels = 0;
 
 	run_for(run, (in->head.h + OUTPUT_ROWS - 1) / OUTPUT_ROWS, unwrapq_rows()->write_rows,
@@ -188,8 +188,6 @@ struct parameters {
 };
 
 struct priv {
-	struct passthrough passthrough;
-	struct frame_head out;
 	size_t phase;		/* channel, */
 	const char *channel;	/* and its name */
 	struct quality quality;
@@ -200,7 +198,7 @@ struct priv {
 static const struct opt options[] = {
 	{ 0, "channel", "NAME", OPT_TEXT, AT(channel), "phase", 0, 0, NULL, "the wrapped phase" },
 	{ 0, "turn", "V", OPT_NUMBER, AT(turn), NULL, FLT_MIN, FLT_MAX, NULL,
-	    "what a whole turn is in its samples; 2 pi if not given", NULL },
+	    "what a whole turn is in its samples; 2 pi if not given" },
 	{ 0, "quality", "NAME", OPT_TEXT, AT(quality), NULL, 0, 0, NULL,
 	    "channel of weights or of errors: modulation, fit_residual; variance: the phase's" },
 	ABSOLUTE_OPTIONS(AT(absolute)),
@@ -226,7 +224,7 @@ unwrap(struct run *run, const struct frame *in, struct frame *out)
 	components_unwrap(run, &priv->unwrapping, &phase, quality, &components);
 	status = absolute_place(&priv->absolute, &components, in, 1);
 	if (status == 0)
-		unwrapped_write(run, &components, in, 2 * M_PI / turn, &priv->passthrough, out);
+		unwrapped_write(run, &components, in, 2 * M_PI / turn, out);
 	components_free(&components);
 	return status;
 }
@@ -234,11 +232,10 @@ unwrap(struct run *run, const struct frame *in, struct frame *out)
 static int
 take_frame(struct run *run, struct frame *in)
 {
-	struct priv *priv = run->priv;
 	struct frame *out = NULL;
-	int status = -1;
+	int status = frame_new(run_output(run), &out);
 
-	if (frame_new(&priv->out, &out) == 0)
+	if (status == 0)
 		status = unwrap(run, in, out);
 	frame_free(in);
 	return run_emit_if(run, status, out);
@@ -342,8 +339,7 @@ plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 	double period_px;
 
 	if (find_phase(run, in, &priv->phase) < 0 ||
-	    passthrough_plan(run, &priv->passthrough, out, "absphase label",
-	    priv->channel, "") < 0 ||
+	    run_pass_others(run, out, "absphase label", priv->channel, "") < 0 ||
 	    set_keys(in, priv->channel, &out->meta) < 0 ||
 	    meta_number(&out->meta, "period_px", NAN, &period_px) < 0)
 		return -1;
@@ -355,8 +351,6 @@ plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 	if ((priv->unwrapping.patches.w != in->w || priv->unwrapping.patches.h != in->h) &&
 	    unwrapping_begin(&priv->unwrapping, unwrapq_rows()->cut_row, in->w, in->h) < 0)
 		return -1;
-	head_free(&priv->out);
-	head_copy(&priv->out, out);
 	return 0;
 }
 
@@ -367,8 +361,6 @@ release(struct run *run)
 
 	unwrapping_free(&priv->unwrapping);
 	frame_free(priv->quality.weights);
-	passthrough_free(&priv->passthrough);
-	head_free(&priv->out);
 }
 
 const struct stage stage_unwrapq = {

@@ -1,7 +1,6 @@
 /* What unwrapq.c plans for the loops of unwrapq_rows.c. */
 #pragma once
 
-#include "run/bands.h"
 #include "run/stage.h"
 #include "unwrap/regions.h"
 
@@ -32,7 +31,7 @@ struct quality {
 };
 
 struct output {
-	const struct passthrough *passing;
+	const struct run *run;
 	const struct components *components;
 	const struct frame *in;
 	struct frame *out;

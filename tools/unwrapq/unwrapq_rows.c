@@ -301,8 +301,7 @@ write_rows(void *arg, size_t i)
 	for (size_t x0 = 0; x0 < w; x0 += SPAN)
 		cuts += write_spans(output, x0, w - x0 < SPAN ? w - x0 : SPAN, y0, y1);
 	atomic_fetch_add(&output->cuts, cuts);
-	for (size_t y = y0; y < y1; y++)
-		passthrough_row(output->passing, output->in, output->out, y);
+	run_pass_rows(output->run, output->in, output->out, y0, y1);
 }
 
 const struct unwrapq_rows AT_LEVEL(unwrapq_rows) = {

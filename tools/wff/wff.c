@@ -9,7 +9,6 @@
 #include <stdio.h>
 
 #include "fringe/capture_set.h"
-#include "run/bands.h"
 #include "run/passes.h"
 
 /* ---- the windows ---- */
@@ -394,27 +393,25 @@ struct parameters {
 
 struct priv {
 	struct windows windows;
-	struct passthrough passthrough;
-	struct frame_head out;
 	struct phase_channels *phase;
 	size_t phases;
 };
 
 static const struct opt options[] = {
 	{ 0, "sigma", "PX", OPT_NUMBER, AT(windows.sigma_px), "10", 1, 64, "px",
-	  "standard deviation of the Gaussian window", NULL },
+	  "standard deviation of the Gaussian window" },
 	{ 0, "threshold", "N", OPT_NUMBER, AT(windows.threshold), "3.5", 0, 1e6, NULL,
-	  "frequencies pass that exceed so many standard deviations of the noise", NULL },
+	  "frequencies pass that exceed so many standard deviations of the noise" },
 	{ 0, "noise", "RAD", OPT_NUMBER, AT(windows.noise_rad), NULL, 0, 1e6, "rad",
-	  "of the phase; found in each window if not given", NULL },
+	  "of the phase; found in each window if not given" },
 	{ 0, "band", "X0,X1,Y0,Y1", OPT_NUMBERS, AT(windows.band), NULL, -M_PI, M_PI, "rad/px",
-	  "frequencies along x and y that may pass; all if not given", NULL },
+	  "frequencies along x and y that may pass; all if not given" },
 	{ 0, "step", "RAD", OPT_NUMBER, AT(windows.step), NULL, WINDOWS_STEP_LEAST, M_PI,
-	  "rad/px", "between frequencies, at most; 1/sigma if not given", NULL },
+	  "rad/px", "between frequencies, at most; 1/sigma if not given" },
 	{ 0, "channel", "NAME", OPT_TEXT, AT(channel), NULL, 0, 0, NULL,
-	  "the wrapped phase; all phases if not given", NULL },
+	  "the wrapped phase; all phases if not given" },
 	{ 0, "turn", "V", OPT_NUMBER, AT(turn), NULL, FLT_MIN, FLT_MAX, NULL,
-	  "what a whole turn is in its samples; 2 pi if not given", NULL },
+	  "what a whole turn is in its samples; 2 pi if not given" },
 	{ 0 },
 };
 
@@ -426,13 +423,13 @@ take_frame(struct run *run, struct frame *in)
 	const struct parameters *parameters = run->parameters;
 	struct priv *priv = run->priv;
 	struct frame *out = NULL;
-	int status = frame_new(&priv->out, &out);
+	int status = frame_new(run_output(run), &out);
 
 	for (size_t k = 0; k < priv->phases && status == 0; k++)
 		status = phase_map_filter(run, &priv->windows, &(struct phase_map){ in, out,
 		    priv->phase[k], k, parameters->turn });
-	for (size_t y = 0; y < in->head.h && status == 0; y++)
-		passthrough_row(&priv->passthrough, in, out, y);
+	if (status == 0)
+		run_pass_rows(run, in, out, 0, in->head.h);
 	frame_free(in);
 	return run_emit_if(run, status, out);
 }
@@ -527,14 +524,12 @@ plan(struct run *run, const struct frame_head *in, struct frame_head *out)
 	priv->phase = must_alloc(in->c, sizeof(*priv->phase));
 	status = find_phases(run, in, before, replaced, room);
 	if (status == 0)
-		status = passthrough_plan(run, &priv->passthrough, out, before, replaced, "");
+		status = run_pass_others(run, out, before, replaced, "");
 	free(before);
 	if (status < 0)
 		return -1;
 	windows_free(&priv->windows);
 	windows_new(&parameters->windows, &priv->windows);
-	head_free(&priv->out);
-	head_copy(&priv->out, out);
 	return 0;
 }
 
@@ -544,8 +539,6 @@ release(struct run *run)
 	struct priv *priv = run->priv;
 
 	windows_free(&priv->windows);
-	passthrough_free(&priv->passthrough);
-	head_free(&priv->out);
 	free(priv->phase);
 }
 

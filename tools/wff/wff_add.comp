@@ -1,4 +1,3 @@
-#version 450
 #include "wff.glsl"
 
 /* Adds the windows at hand to a pixel's sums, in the processor's order: first those of even
@@ -10,7 +9,7 @@ main()
 	block_at at = block_at(gpu.block);
 	PX_F sum_re = 0.0f, sum_im = 0.0f;
 
-	if (x >= gpu.w || y >= gpu.y1)
+	if (gpu_outside(x, y))
 		return;
 	n = at.b.n;
 	if (at.b.begins == 0u) {

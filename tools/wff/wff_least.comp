@@ -1,4 +1,3 @@
-#version 450
 #include "wff.glsl"
 
 /* What frequencies of a window must exceed; a workgroup for each. */

@@ -1,4 +1,3 @@
-#version 450
 #include "wff.glsl"
 
 /* Transforms of the windows' columns, of their rows, and back: a workgroup takes some lines of a

@@ -31,21 +31,6 @@ piece_of(uint32_t *piece, uint32_t v)
 	return v;
 }
 
-/* A frame for so many vertices with the same channels; NULL after fail(). */
-static struct frame *
-frame_of_width(const struct frame *from, size_t w)
-{
-	struct frame_head head;
-	struct frame *to = NULL;
-
-	head_copy(&head, &from->head);
-	head.w = w;
-	if (frame_new(&head, &to) < 0)
-		to = NULL;
-	head_free(&head);
-	return to;
-}
-
 /* Moves the columns that are kept to the left, and gives their new numbers. */
 static int
 keep_vertices(struct frame **vertices, const uint32_t *piece, const uint32_t *size,
@@ -61,14 +46,14 @@ keep_vertices(struct frame **vertices, const uint32_t *piece, const uint32_t *si
 	}
 	if (n == from->head.w || n == 0)
 		return 0;
-	kept = frame_of_width(from, n);
-	for (size_t c = 0; kept && c < from->head.c; c++)
+	if (frame_new_sized(&from->head, n, 1, &kept) < 0)
+		return -1;
+	for (size_t c = 0; c < from->head.c; c++)
 		for (size_t v = 0; v < from->head.w; v++)
 			if (size[piece[v]] >= CRUMB_VERTICES)
 				frame_floats(kept, c, 0)[number[v]] = frame_floats(from, c, 0)[v];
-	if (kept)
-		frame_replace(vertices, kept);
-	return kept ? 0 : -1;
+	frame_replace(vertices, kept);
+	return 0;
 }
 
 int
@@ -376,8 +361,8 @@ mesh_fill_holes(struct frame **vertices, uint32_t (**triangle)[3], size_t *trian
 		used += n;
 		loops++;
 	}
-	if (loops > 0 && !(wide = frame_of_width(*vertices, first + more)))
-		status = -1;
+	if (loops > 0)
+		status = frame_new_sized(&(*vertices)->head, first + more, 1, &wide);
 	for (size_t c = 0; wide && c < wide->head.c; c++)
 		memcpy(frame_floats(wide, c, 0), frame_floats(*vertices, c, 0),
 		    first * sizeof(float));

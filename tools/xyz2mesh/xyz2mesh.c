@@ -32,9 +32,9 @@ static const struct opt options[] = {
 	FLAG_ROW(0, "close", close,
 	    "fill every hole, and the open side of a surface, by a membrane"),
 	{ 0, "normals-towards", "X,Y,Z", OPT_NUMBERS, AT(towards), NULL, 0, 0, NULL,
-	  "where the points were seen from: normals by their neighbours look there", NULL },
+	  "where the points were seen from: normals by their neighbours look there" },
 	{ 0, "reach", "MM", OPT_NUMBER, AT(reach), NULL, 1e-9, 1e9, NULL,
-	  "no surface farther from all points; if not given, 1.75 cells", NULL },
+	  "no surface farther from all points; if not given, 1.75 cells" },
 	{ 0 },
 };
 

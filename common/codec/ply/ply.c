@@ -184,7 +184,7 @@ write_rows(FILE *file, struct mesh *mesh, bool ascii)
 	unsigned char *bytes = must_alloc(mesh->w, VERTEX_BYTES);
 
 	for (size_t y = 0; y < mesh->h; y++) {
-		size_t n = mesh_row(mesh, y);
+		size_t n = mesh_vertices(mesh, 0, y, mesh->w, mesh->row);
 
 		if (ascii)
 			write_vertices_ascii(file, mesh, n);

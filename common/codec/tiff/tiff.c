@@ -777,15 +777,9 @@ read_page(struct tiff_reading *reading, struct frame **out)
 {
 	struct frame_head head = { 0 };
 	struct tiff_page page;
-	int status;
 
-	if (read_page_head(reading, &page) < 0)
-		return -1;
-	status = plan_head(reading, &page, &head);
-	if (status == 0)
-		status = frame_new(&head, out);
-	head_free(&head);
-	if (status < 0)
+	if (read_page_head(reading, &page) < 0 ||
+	    frame_new_if(plan_head(reading, &page, &head), &head, out) < 0)
 		return -1;
 	if (tiff_read_blocks(reading, &page, *out) < 0 ||
 	    (page.channel == 0 && read_channels(reading, &page, out) < 0)) {

@@ -1,4 +1,3 @@
-#version 450
 #include "gpu/gpu.glsl"
 #include "testpair.px.h"
 
@@ -10,7 +9,7 @@ main()
 	uint x = gl_GlobalInvocationID.x, y = gpu_y();
 	block_at at = block_at(gpu.block);
 
-	if (x >= gpu.w || y >= gpu.y1)
+	if (gpu_outside(x, y))
 		return;
 	gpu_out(0, x, y, testpair_sum(gpu_sample(at.b.left, x, y, at.b.left_type),
 	    gpu_sample(at.b.ref, x, y, at.b.ref_type),

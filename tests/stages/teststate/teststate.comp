@@ -1,4 +1,3 @@
-#version 450
 #include "gpu/gpu.glsl"
 #include "teststate.px.h"
 
@@ -11,7 +10,7 @@ main()
 	block_at at = block_at(gpu.block);
 	vec4 value, mean, count;
 
-	if (gpu_outside4(x, y))
+	if (gpu_outside(x, y))
 		return;
 	value = gpu_in4(0, x, y);
 	mean = gpu_state4(0, x, y);

@@ -1,4 +1,3 @@
-#version 450
 #include "gpu/gpu.glsl"
 #include "skeleton.px.h"
 #include "skeleton.block.h"
@@ -12,7 +11,7 @@ main()
 	block_at at = block_at(gpu.block);
 	vec4 v;
 
-	if (gpu_outside4(x, y))
+	if (gpu_outside(x, y))
 		return;
 	v = gpu_in4(at.b.channel, x, y);
 	for (int i = 0; i < 4; i++)

@@ -1,4 +1,3 @@
-#version 450
 #include "gpu/gpu.glsl"
 #include "skeleton.px.h"
 #include "skeleton.block.h"
@@ -12,7 +11,7 @@ main()
 	block_at at = block_at(gpu.block);
 	vec4 left, right;
 
-	if (gpu_outside4(x, y))
+	if (gpu_outside(x, y))
 		return;
 	left = gpu_samples4(at.b.left, x, y, at.b.left_type);
 	right = gpu_samples4(at.b.right, x, y, at.b.right_type);
