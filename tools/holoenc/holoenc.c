@@ -87,8 +87,8 @@ holoenc_survey(struct run *run, const struct frame *in)
 
 /* ---- the texture: in alpha, or below the picture ---- */
 
-/* For plan, once all other keys are set: scale, keys, channels, and the size of the output. -1 after
- * fail(). */
+/* For plan, once all other keys are set: scale, keys, channels, and the size of the output. -1
+ * after fail(). */
 static int
 texture_plan(struct priv *priv, const struct parameters *parameters,
     const struct frame_head *in, struct frame_head *out)
