@@ -170,8 +170,11 @@ char *
 text_close(struct text *text, size_t *n)
 {
 	char *bytes;
+	/* without memory for the stream's own buffer it takes nothing */
+	bool failed = ferror(text->file) != 0;
 
-	fclose(text->file);
+	if (fclose(text->file) != 0 || failed)
+		out_of_memory();
 	text->file = NULL;
 	grow(text, 0);
 	bytes = text->bytes;

@@ -247,7 +247,12 @@ waiting_read(int fd, void *to, size_t n)
 ssize_t
 waiting_write(int fd, const void *from, size_t n)
 {
-	return waiting_writev(fd, &(struct iovec){ (void *)from, n }, 1);
+	ssize_t done;
+
+	do
+		done = write(fd, from, n);
+	while (done < 0 && again(fd, POLLOUT));
+	return done;
 }
 
 ssize_t
