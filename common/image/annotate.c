@@ -8,9 +8,6 @@
 #include <stdio.h>
 
 #include "base/process.h"
-#ifdef WITH_CAIRO
-#include "image/drawing.h"
-#endif
 
 #define FONT_WIDTH 5
 #define FONT_HEIGHT 7

@@ -61,6 +61,14 @@ void annotation_set_spacing(struct annotation *, const struct frame_head *);
  */
 int annotate(struct frame **picture, const struct annotation *);
 
+/* ---- letters of plots, by cairo: drawing.c, where that is built ---- */
+
+/* The letters of a text with digits of this height, in pixels, as shares of 255 that ink covers:
+ * rows of *w pixels from `margin` above a digit to `margin` below it. In smaller letters where the
+ * text would be wider than `most`. NULL where cairo or a font is missing. The caller frees them. */
+unsigned char *drawing_letters(const char *text, size_t height, size_t margin, size_t most,
+    size_t *w);
+
 /* ---- the option --pixel beside the distance of pixels that a frame states itself ---- */
 
 /* Warns where an option of one or two numbers is another distance than the frame's spacings by more

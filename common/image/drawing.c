@@ -7,6 +7,7 @@
 #include <strings.h>
 
 #include "base/process.h"
+#include "image/annotate.h"
 #include "io/safe_file.h"
 
 #ifndef LIBCAIRO

@@ -57,12 +57,6 @@ struct drawing {
 	size_t w, h;				/* points (SVG, PDF), pixels (PNG) */
 };
 
-/* The letters of a text with digits of this height, in pixels, as shares of 255 that ink covers:
- * rows of *w pixels from `margin` above a digit to `margin` below it. In smaller letters where the
- * text would be wider than `most`. NULL where cairo or a font is missing. The caller frees them. */
-unsigned char *drawing_letters(const char *text, size_t height, size_t margin, size_t most,
-    size_t *w);
-
 /* Has a path one of the suffixes that drawing_save() takes: .svg, .png, .pdf? */
 bool drawing_takes(const char *path);
 /* Is it a picture of pixels? */

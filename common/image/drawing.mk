@@ -2,5 +2,6 @@
 ifeq ($(shell $(PKG_CONFIG) --exists cairo && echo y),)
 COMMON_LEFT_OUT += common/image/drawing.c
 else
-$(BUILD)/common/image/annotate.o $(BUILD)/common/image/drawing.o: CPPFLAGS += $(shell $(PKG_CONFIG) --cflags cairo) -DWITH_CAIRO -D'LIBCAIRO="$(call soname,cairo)"'
+$(BUILD)/common/image/annotate.o: CPPFLAGS += -DWITH_CAIRO
+$(BUILD)/common/image/drawing.o: CPPFLAGS += $(shell $(PKG_CONFIG) --cflags cairo) -D'LIBCAIRO="$(call soname,cairo)"'
 endif

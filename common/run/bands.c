@@ -247,9 +247,13 @@ band_find_producers(struct segment *segment, struct producers *room)
 		first[k] = all;
 		all += segment->link[k].out.c;
 	}
-	segment->producer = room->producer =
-	    must_resize(room->producer, channels, sizeof(*room->producer));
-	used = room->used = must_resize(room->used, all, sizeof(*used));
+	if (channels > room->room)
+		room->producer = must_resize(room->producer, room->room = channels,
+		    sizeof(*room->producer));
+	if (all > room->used_room)
+		room->used = must_resize(room->used, room->used_room = all, sizeof(*used));
+	segment->producer = room->producer;
+	used = room->used;
 	memset(used, 0, all * sizeof(*used));
 	for (size_t c = 0; c < channels; c++) {
 		struct producer *producer = &segment->producer[c];

@@ -367,10 +367,12 @@ hold(struct chain *chain, size_t at, struct frame *in)
 
 	if (!link->run.body->holds)
 		return in ? gather(chain, at, in) : 0;
-	if (in) {
-		link->held = must_resize(link->held, link->holds + 1, sizeof(*link->held));
-		link->held[link->holds++] = (struct held_image){ in, chain->losses.path };
+	if (in && link->holds == link->held_room) {
+		link->held_room = 2 * link->holds + 16;
+		link->held = must_resize(link->held, link->held_room, sizeof(*link->held));
 	}
+	if (in)
+		link->held[link->holds++] = (struct held_image){ in, chain->losses.path };
 	for (;;) {
 		const char *before = warn_stage(link->title);
 		size_t images = 0, measurements = 0;

@@ -262,8 +262,12 @@ gather_put(struct link *link, struct frame *in)
 		frame_free(in);
 		return -1;
 	}
-	link->waiting = must_resize(link->waiting, link->waitings + 1, sizeof(*link->waiting));
-	link->part = must_resize(link->part, link->waitings + 1, sizeof(*link->part));
+	if (link->waitings == link->waiting_room) {
+		link->waiting_room = 2 * link->waitings + 16;
+		link->waiting = must_resize(link->waiting, link->waiting_room,
+		    sizeof(*link->waiting));
+		link->part = must_resize(link->part, link->waiting_room, sizeof(*link->part));
+	}
 	link->waiting[link->waitings++] = in;
 	link->planes += in->head.c;
 	return 0;

@@ -119,12 +119,12 @@ struct link {
 		struct frame *frame;
 		const char *path;	/* its file */
 	} *held;
-	size_t holds;
+	size_t holds, held_room;
 	bool judges;			/* the stage tells which of them are a measurement */
 	bool luma_noted;		/* -v: luma is taken of images in YUV */
 	struct frame **waiting;		/* frames whose planes wait to be gathered */
 	struct frame **part;		/* room for parts of as many */
-	size_t waitings, planes, want;
+	size_t waitings, waiting_room, planes, want;
 	size_t taken;			/* channels of the first of them that were taken already */
 	size_t image_planes;		/* of the last frame that was put there */
 	struct frame_stacking stacking;	/* of what was gathered last */
@@ -157,6 +157,7 @@ struct link {
 struct producers {
 	struct producer *producer;
 	bool *used;			/* by channels of all maps: an output has it already */
+	size_t room, used_room;
 };
 
 struct chain {

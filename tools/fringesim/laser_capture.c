@@ -264,13 +264,15 @@ static int
 take_picture(struct run *run, struct laser_picture *picture)
 {
 	const struct rig *rig = &picture->rig;
+	struct frame_head head;
 	int status;
 
-	if (frame_new_named(rig->w, rig->h, 1, SAMPLE_FLOAT, NULL, &picture->out) < 0)
+	head_init(&head, rig->w, rig->h, 1, SAMPLE_FLOAT);
+	describe_line(picture, &head);
+	camera_describe(picture->scan->camera, &head);	/* sets the type */
+	meta_setf(&head.meta, "name", "line%04u", picture->number);
+	if (frame_new_if(0, &head, &picture->out) < 0)
 		return -1;
-	describe_line(picture, &picture->out->head);
-	camera_describe(picture->scan->camera, &picture->out->head);
-	meta_setf(&picture->out->head.meta, "name", "line%04u", picture->number);
 	picture->middle = must_resize(NULL, rig->w * rig->h, sizeof(*picture->middle));
 	run_for(run, rig->h, fringesim_rows()->laser_look_row, picture);
 	run_for(run, rig->h, fringesim_rows()->laser_expose_row, picture);
