@@ -237,7 +237,7 @@ struct check_rows {
 	size_t group;		/* rows of a group: i = group g, ..., group (g + 1) - 1 */
 	size_t column_step;
 	const char *option;	/* of a second input; else NULL */
-	size_t bytes;		/* of the memory, the sampler's own */
+	size_t planes, bytes;	/* room, the sampler's own */
 	void *memory;
 };
 

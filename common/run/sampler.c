@@ -85,7 +85,11 @@ open_rows(struct check_rows *rows, const struct frame_head *head, const bool *wa
 		rows->column_step = w / CHECK_TABLE_COLUMNS;
 	rows->frame.head.w = (w + rows->column_step - 1) / rows->column_step;
 	choose_rows(rows, head->h, group);
-	rows->frame.plane = must_resize(rows->frame.plane, head->c, sizeof(*rows->frame.plane));
+	if (head->c > rows->planes) {
+		rows->planes = head->c;
+		rows->frame.plane = must_resize(rows->frame.plane, head->c,
+		    sizeof(*rows->frame.plane));
+	}
 	stride = frame_stride(rows->frame.head.w, head->type);
 	for (size_t c = 0; c < head->c; c++)
 		bytes += !wanted || wanted[c] ? stride * rows->frame.head.h : 0;
