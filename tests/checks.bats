@@ -135,7 +135,7 @@ for k in range(3): write(f"dark{k + 1}.nrrd", 40, k)
 for k in range(3): write(f"trough{k + 1}.nrrd", 1600, None, 1, 800 + (k - 1) * 1600 / 3)'
 	three=(phasewrap -n 3 --shift=-120,0,120 --sign +1)
 	for k in 1 2 3; do
-		fails 0 "phasewrap: measurement 6: the period 40 px: image $k is dark, of mean " "${three[@]}" -p 40 dark$k.nrrd -o null:
+		fails 0 "phasewrap: measurement 6: the period 40 px: image $k is dark: its mean is " "${three[@]}" -p 40 dark$k.nrrd -o null:
 		silent "${three[@]}" -p 1600 trough$k.nrrd -o null:
 	done
 }

@@ -40,6 +40,7 @@ write_frames("in.nrrd", [Frame(a, ["absphase"]), Frame(a + 5, ["absphase"])])'
 	frameplot -D --range 0,10 -r 3 in.nrrd -o difference.svg -s 900x600
 	frameplot --panels --range 0,200 -x 7 in.nrrd -o panels.svg
 	fails 1 "a difference needs two frames" eval 'framecat --frames 0 in.nrrd | frameplot --panels -o x.svg'
+	fails 2 "--panels: draws the differences, too: leave out --difference" frameplot --panels -D in.nrrd -o x.svg
 	fails 2 "--panels and --abscissa are for curves" frameplot --map --panels in.nrrd -o x.svg
 	# cairo leaves out points on a straight line, so each is compared at its place
 	py "$curves"'

@@ -97,6 +97,14 @@ fail_is_memory(void)
 	return message && strstr(message, OUT_OF_MEMORY);
 }
 
+bool
+fail_is_about(const char *object)
+{
+	size_t n = strlen(object);
+
+	return !strncmp(own.message, object, n) && own.message[n] == ':';
+}
+
 int
 fail_prefix(const char *object)
 {

@@ -33,6 +33,8 @@ int fail_memory(void);
 /* Is the calling thread's recorded message that? */
 bool fail_is_memory(void);
 
+/* Does the recorded message begin with "object: "? */
+bool fail_is_about(const char *object);
 /* Puts "object: " before the recorded message. Returns -1. */
 int fail_prefix(const char *object);
 

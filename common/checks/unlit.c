@@ -6,7 +6,7 @@
  *
  * `unlit`: many pixels that go on with a phase are noise, as no limit is given. `no-fringes`: all
  * phases are random. `dark-image`: one of three images is black, which no residual shows; but then
- * the amplitude is more than the mean, as of light that is negative somewhere.
+ * the amplitude exceeds the mean, as if light were negative somewhere.
  */
 #include "checks/checks.h"
 
@@ -342,6 +342,12 @@ find_ratio(const struct three *three, double lit)
 }
 
 static bool
+is_three(const struct capture_fringe *fringe)
+{
+	return fringe->n == 3 && !fringe->two_plus_one;
+}
+
+static bool
 dark_image_judge(const struct check_facts *facts, const struct check_sample *sample,
     struct check_line *line)
 {
@@ -352,7 +358,7 @@ dark_image_judge(const struct check_facts *facts, const struct check_sample *sam
 		size_t least = 0, most = 0;
 		double mean[3];
 
-		if (three.fringe->n != 3 || three.fringe->two_plus_one)
+		if (!is_three(three.fringe))
 			continue;
 		find_means(&three, mean);
 		for (size_t i = 1; i < 3; i++) {
@@ -362,7 +368,7 @@ dark_image_judge(const struct check_facts *facts, const struct check_sample *sam
 		if (mean[least] < DARK_MEAN * mean[most] &&
 		    find_ratio(&three, DARK_LIT * mean[most]) > DARK_RATIO)
 			return check_fire(line, capture_set_name(three.fringe, set), "image %zu is "
-			    "dark, of mean %.3g where image %zu has %.3g: its phases are wrong",
+			    "dark: its mean is %.3g, that of image %zu %.3g; the phases are wrong",
 			    least + 1, mean[least], most + 1, mean[most]);
 	}
 	return false;
@@ -374,8 +380,7 @@ dark_image_applies(const struct check_facts *facts, const struct check_heads *)
 	bool three = false;
 
 	for (size_t k = 0; facts->captures && k < facts->captures->fringes; k++)
-		three |= facts->captures->fringe[k].n == 3 &&
-		    !facts->captures->fringe[k].two_plus_one;
+		three |= is_three(&facts->captures->fringe[k]);
 	return three && facts->fit && !facts->several_exposures;
 }
 

@@ -55,9 +55,9 @@ fit_letters(const char *text, size_t height, size_t most, size_t *w)
 	libcairo.text_extents(cr, "0", &digit);
 	libcairo.text_extents(cr, text, &all);
 	size *= fmin((double)height / digit.height, (double)most / all.x_advance);
-	*w = (size_t)ceil(all.x_advance * size / 100);
 	if (libcairo.status(cr) != CAIRO_STATUS_SUCCESS || !isfinite(size))
 		size = 0;
+	*w = (size_t)ceil(all.x_advance * size / 100);
 	libcairo.destroy(cr);
 	libcairo.surface_destroy(surface);
 	return size;

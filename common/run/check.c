@@ -9,6 +9,7 @@
 
 #include "base/process.h"
 #include "base/px.h"
+#include "base/text.h"
 #include "base/thread_pool.h"
 #include "run/losses.h"
 #include "run/sampler.h"
@@ -53,23 +54,15 @@ look(bool *seen, const struct frame *frame, size_t c, size_t channels, size_t y0
 static const char *const surface_names[] = { "x", "depth", "z", "height", NULL };
 static const char *const brightness_names[] = { "texture", "modulation", "r", "g", "b", NULL };
 
-static bool
-is_one_of(const char *name, const char *const *names)
-{
-	while (*names && strcmp(*names, name))
-		names++;
-	return *names;
-}
-
 static void
 look_at_input(struct all_invalid *seen, const struct frame *in, size_t own, size_t y0, size_t y1)
 {
 	if (in->head.type != SAMPLE_FLOAT)	/* only the stage knows which of these are valid */
 		__atomic_store_n(&seen->whole, true, __ATOMIC_RELAXED);
 	look(&seen->in, in, 0, 1, y0, y1);
-	for (size_t c = 1; c < own; c++)
-		if (!is_one_of(in->head.channel[0], surface_names) ||
-		    !is_one_of(in->head.channel[c], brightness_names))
+	for (size_t c = 1; c < own && !__atomic_load_n(&seen->others, __ATOMIC_RELAXED); c++)
+		if (word_find(surface_names, in->head.channel[0]) < 0 ||
+		    word_find(brightness_names, in->head.channel[c]) < 0)
 			look(&seen->others, in, c, c + 1, y0, y1);
 }
 
@@ -307,8 +300,8 @@ checks_judge(struct link *link, const struct check_sample *sample, enum check_ti
 	for (size_t k = 0; k < n; k++) {
 		struct check_state *state = &checks->state[due[k]];
 
-		state->judged = true;	/* the first frame is, till its line is printed */
-		state->first = fires[due[k]] || line[due[k]].undecided;
+		state->judged = true;
+		state->first = fires[due[k]] || line[due[k]].undecided;	/* till it is printed */
 	}
 	for (i = 0; i < checks->n; i++)
 		if (!verbose && fires[i] && is_explained(checks, fires, i)) {

@@ -236,7 +236,7 @@ struct device_frame {
 	size_t seconds;
 	struct check_sample *sample;	/* of each map; NULL: no map has had checks */
 	struct sampled_plane *plane;
-	size_t planes;
+	size_t planes, room;
 };
 
 /* A plane as shaders see it (gpu.glsl). */
@@ -986,7 +986,10 @@ find_sampled(const struct tile *tile, struct check_rows *rows, size_t c, size_t 
 		check_rows_copy(rows, c, segment->in, channel);
 		return;
 	}
-	frame->plane = must_resize(frame->plane, frame->planes + 1, sizeof(*frame->plane));
+	if (frame->planes == frame->room) {
+		frame->room = 2 * frame->room + 16;
+		frame->plane = must_resize(frame->plane, frame->room, sizeof(*frame->plane));
+	}
 	frame->plane[frame->planes++] = (struct sampled_plane){ rows, c, k, channel,
 		tile->final[k][channel] };
 }

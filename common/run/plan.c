@@ -3,6 +3,7 @@
  * each on the processor or on the device.
  */
 #include "base/process.h"
+#include "base/text.h"
 #include "run/chain.h"
 
 #include "run/bands.h"
@@ -36,17 +37,6 @@ run_pass(struct run *run, size_t out_c, size_t in_c)
 	link->source_channel[out_c] = in_c;
 }
 
-static bool
-is_in(const char *list, const char *word)
-{
-	char one[CHANNEL_NAME_SIZE];
-
-	for (size_t i = 0; meta_word(list, i, one, sizeof(one)); i++)
-		if (!strcmp(one, word))
-			return true;
-	return false;
-}
-
 int
 run_pass_others(struct run *run, struct frame_head *out, const char *before, const char *replaced,
     const char *behind)
@@ -57,7 +47,7 @@ run_pass_others(struct run *run, struct frame_head *out, const char *before, con
 	int status;
 
 	for (size_t c = 0; c < out->c; c++)
-		if (!is_in(replaced, out->channel[c])) {
+		if (!words_have(replaced, out->channel[c])) {
 			run_pass(run, n++, c);
 			end = stpcpy(stpcpy(end, end == names ? "" : " "), out->channel[c]);
 		}
@@ -130,10 +120,7 @@ check_table(const struct link *link, const struct frame_head *head)
 static void
 name_stage(const struct link *link)
 {
-	size_t n = strlen(link->title);
-
-	if (n && fail_message() && (strncmp(fail_message(), link->title, n) ||
-	    fail_message()[n] != ':') && !fail_is_memory())
+	if (*link->title && !fail_is_about(link->title) && !fail_is_memory())
 		fail_prefix(link->title);
 }
 

@@ -206,11 +206,10 @@ setup_apply(struct chain *chain, const struct runner_options *options)
 static int
 fail_at(const struct chain *chain, size_t at, size_t same)
 {
-	const char *name = chain->link[at].run.stage->name, *message = fail_message();
-	size_t n = strlen(name);
+	const char *name = chain->link[at].run.stage->name;
 	char text[128];
 
-	if (fail_code() != EXIT_USAGE || (!strncmp(message, name, n) && message[n] == ':'))
+	if (fail_code() != EXIT_USAGE || fail_is_about(name))
 		return -1;
 	if (same > 1)
 		snprintf(text, sizeof(text), "%.90s (stage %zu)", name, at + 1);

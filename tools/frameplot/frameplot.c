@@ -644,7 +644,7 @@ add_curve(struct run *run, const struct frame *frame, const struct section *s, c
 
 		place(s, i, &x, &y);
 		curve->y[i] = sample(frame, c, x, y);
-		if (p->difference && !p->panels && priv->curves > priv->channels)
+		if (p->difference && priv->curves > priv->channels)
 			curve->y[i] -= priv->curve[(priv->curves - 1) % priv->channels].y[i];
 	}
 	warn_of_lost_points(curve, name);
@@ -665,7 +665,7 @@ add_section(struct run *run, const struct frame *frame)
 		return -1;
 	if (choose_section(p, head, &s) < 0)
 		return -1;
-	if (p->difference && priv->frames && s.n != priv->curve[0].n)
+	if ((p->difference || p->panels) && priv->frames && s.n != priv->curve[0].n)
 		return fail(NULL,
 		    "a difference needs sections of the same length, not %zu and %zu samples",
 		    priv->curve[0].n, s.n);
@@ -675,7 +675,7 @@ add_section(struct run *run, const struct frame *frame)
 	if (priv->frames++ > 0)
 		return 0;
 	name_level_axis(priv, p, head);
-	priv->y_label = name_upright_axis(priv, p->difference && !p->panels, head);
+	priv->y_label = name_upright_axis(priv, p->difference, head);
 	priv->difference_label = p->panels ? name_upright_axis(priv, true, head) : NULL;
 	return 0;
 }
@@ -727,8 +727,7 @@ draw_sections(struct run *run)
 {
 	const struct parameters *p = run->parameters;
 	const struct priv *priv = run->priv;
-	bool differences = p->difference && !p->panels;
-	size_t first = differences ? priv->channels : 0, names = label_count(p->labels);
+	size_t first = p->difference ? priv->channels : 0, names = label_count(p->labels);
 	struct page page = { .plots = 1 };
 	struct plot *plot = &page.plot[0], *lower = &page.plot[1];
 	struct drawing drawing = { draw_page, &page, p->size.w, p->size.h };
@@ -737,9 +736,9 @@ draw_sections(struct run *run)
 	if (names > priv->curves)
 		return fail("--labels", "%zu names for %zu %s", names, priv->curves,
 		    priv->channels > 1 ? "curves" : "frames");
-	if (priv->frames < 1 + (size_t)p->difference)
-		return fail(
-		    NULL, p->difference ? "a difference needs two frames" : "no frame to plot");
+	if (priv->frames < (p->difference || p->panels ? 2 : 1))
+		return fail(NULL, p->difference || p->panels ? "a difference needs two frames" :
+		    "no frame to plot");
 	for (size_t i = 0; i < priv->curves; i++)
 		priv->curve[i].label = curve_label(run, priv, p->labels, i);
 	*plot = (struct plot){ .title = p->title, .x_label = priv->x_label,
@@ -803,14 +802,15 @@ check_map(const struct parameters *p)
 static int
 init(struct run *run)
 {
-	struct parameters *p = run->parameters;
+	const struct parameters *p = run->parameters;
 
-	p->difference |= p->panels;
 	run->body = p->map ? &maps : &sections;
 	if (!run->output || !drawing_takes(run->output))
 		return fail_usage(run->output, "needs -o FILE.svg, FILE.png or FILE.pdf");
 	if (p->from.n != p->to.n)
 		return fail_usage("--from", "and --to want X,Y each");
+	if (p->panels && p->difference)
+		return fail_usage("--panels", "draws the differences, too: leave out --difference");
 	if ((p->from.n > 0) + !isnan(p->row) + !isnan(p->column) > 1)
 		return fail_usage(NULL, "one of --row, --column, --from can be given");
 	if (p->range.n && !(p->range.v[0] < p->range.v[1]))

@@ -271,9 +271,34 @@ find_reference(struct run *run, const struct frame_head *head,
 	return status;
 }
 
-#define PLANE_ROUNDS 4		/* of least squares, each without the strays of the one before, */
+#define PLANE_ROUNDS 3		/* of least squares, each without the strays of the one before, */
 #define PLANE_STRAYS 3.0	/* beyond so many rms */
 #define PLANE_BENT_RAD 0.5	/* rms of what is no plane */
+
+/* The rms about the plane of the pixels of a region whose phase is within `limit` of it, and their
+ * sums for another plane: 1, x and y times those and the phase. */
+static double
+sum_region(const struct frame *in, const double roi[4], const struct depthfit *fit, double limit,
+    double sums[12])
+{
+	size_t x0 = (size_t)roi[0], y0 = (size_t)roi[1];
+	double square = 0;
+
+	memset(sums, 0, 12 * sizeof(*sums));
+	for (size_t y = y0; y < y0 + (size_t)roi[3]; y++)
+		for (size_t x = x0; x < x0 + (size_t)roi[2]; x++) {
+			double row[4] = { 1, (double)x, (double)y,
+				(double)frame_floats(in, fit->phase, y)[x] };
+			double d = row[3] - vector3_dot(fit->plane, row);
+
+			if (isnan(d) || fabs(d) > limit)
+				continue;
+			square += d * d;
+			for (size_t k = 0; k < 12; k++)
+				sums[k] += row[k / 4] * row[k % 4];
+		}
+	return sqrt(square / sums[0]);
+}
 
 /* Finds the plane of a frame's phase in the pixels of --ref-roi. -1 after fail(). */
 int
@@ -281,38 +306,18 @@ depthfit_find_plane(const struct run *run, const struct frame *in,
     const struct depthfit_options *options, struct depthfit *fit)
 {
 	const double *roi = options->ref_roi.v;
-	size_t x0 = (size_t)roi[0], y0 = (size_t)roi[1];
-	double limit = INFINITY, rms = 0;
+	double limit = INFINITY, rms = 0, sums[12];
 
 	if (!(roi[0] + roi[2] <= (double)in->head.w && roi[1] + roi[3] <= (double)in->head.h))
 		return fail("--ref-roi", "leaves the image of %zu x %zu", in->head.w, in->head.h);
-	for (int round = 0; round < PLANE_ROUNDS; round++, limit = PLANE_STRAYS * rms) {
-		double a[12] = { 0 }, square = 0, n = 0;
-
-		for (size_t y = y0; y < y0 + (size_t)roi[3]; y++)
-			for (size_t x = x0; x < x0 + (size_t)roi[2]; x++) {
-				double row[4] = { 1, (double)x, (double)y,
-					(double)frame_floats(in, fit->phase, y)[x] };
-				double d = row[3] - fit->plane[0] - fit->plane[1] * row[1] -
-				    fit->plane[2] * row[2];
-
-				if (isnan(d) || fabs(d) > limit)
-					continue;
-				square += d * d;
-				n++;
-				for (size_t k = 0; k < 12; k++)
-					a[k] += row[k / 4] * row[k % 4];
-			}
-		rms = sqrt(square / n);
-		/* the last round only measures */
-		if (round == PLANE_ROUNDS - 1)
-			break;
-		if (!(n >= 3) || !linear_solve(a, 3))
+	for (int round = 0; round < PLANE_ROUNDS; round++) {
+		sum_region(in, roi, fit, limit, sums);
+		if (!(sums[0] >= 3) || !linear_solve(sums, 3))
 			return fail("--ref-roi", "has no pixels with a phase that lie on a plane");
 		for (size_t k = 0; k < 3; k++)
-			fit->plane[k] = a[4 * k + 3];
-		if (round == 0)
-			rms = INFINITY;		/* it was that about no plane */
+			fit->plane[k] = sums[4 * k + 3];
+		rms = sum_region(in, roi, fit, limit, sums);
+		limit = PLANE_STRAYS * rms;
 	}
 	if (rms > PLANE_BENT_RAD && !fit->warned_bent)
 		warn("--ref-roi", "the phase there is off a plane by %.2g rad (rms): is it one "
