@@ -21,6 +21,7 @@ nothing_new() {
 	fails 2 "median: --v: unknown or ambiguous option" median --v in.nrrd
 	fails 2 "median: a chain of stages begins with the word fringepipe: fringepipe median ... , gauss ..." \
 		median in.nrrd , gauss -n 3
+	fails 2 "median: a chain of stages begins with the word fringepipe" median in.nrrd, gauss -n 3
 	fails 2 "median: -Z: unknown option, see --help" median -Z in.nrrd
 	fails 2 "median: -Z: unknown option" median -qZ in.nrrd
 	fails 2 "median: -Z: unknown option" median in.nrrd -Z

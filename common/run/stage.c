@@ -143,7 +143,7 @@ static int
 check_no_chain(const char *name, int argc, char **argv)
 {
 	for (int i = 1; i + 1 < argc; i++)
-		if (!strcmp(argv[i], ",") && stage_find(argv[i + 1]))
+		if (*argv[i] && argv[i][strlen(argv[i]) - 1] == ',' && stage_find(argv[i + 1]))
 			return fail_usage(NULL, "a chain of stages begins with the word "
 			    "fringepipe: fringepipe %s ... , %s ...", name, argv[i + 1]);
 	return 0;

@@ -226,7 +226,7 @@ static const struct opt options[] = {
 	{ 0, "ref-plane", "A,B,C", OPT_NUMBERS, AT(plane.ref_plane), NULL, 0, 0, "rad",
 	  "the ideal plane's phase a + b x + c y at full-frame pixels (key ref_plane_rad)" },
 	{ 0, "ref-roi", "X,Y,W,H", OPT_NUMBERS, AT(plane.ref_roi), NULL, 0, 1e6, "px",
-	  "the ideal plane is that of these pixels, which see a flat wall" },
+	  "without a plate: the plane that fits these pixels of a flat wall" },
 	{ 'c', "c", "C1[,C2...]", OPT_NUMBERS, AT(plane.c), NULL, 0, 0, "mm/rad",
 	  "depth per phase above the reference, and its powers (key c_mm_per_rad)" },
 	{ 0, "c-map", "FILE", OPT_FRAME, AT(plane.c_map), NULL, 0, 0, NULL,
